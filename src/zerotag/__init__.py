@@ -1,0 +1,44 @@
+"""Train on sentence labels, get a word labeller."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zerotag.config import ModelConfig as ModelConfig
+    from zerotag.config import TrainConfig as TrainConfig
+    from zerotag.data import read as read
+    from zerotag.data import read_gold as read_gold
+    from zerotag.errors import ZerotagError as ZerotagError
+    from zerotag.labeller import WordLabeller as WordLabeller
+    from zerotag.labeller import load as load
+    from zerotag.train import train as train
+    from zerotag.types import Corpus as Corpus
+    from zerotag.types import Example as Example
+    from zerotag.types import Sentence as Sentence
+
+__version__ = "0.1.0"
+
+# Loaded on first use: importing torch takes seconds, and `zerotag --help` should not.
+_HOMES = {
+    "ModelConfig": "zerotag.config",
+    "TrainConfig": "zerotag.config",
+    "read": "zerotag.data",
+    "read_gold": "zerotag.data",
+    "ZerotagError": "zerotag.errors",
+    "WordLabeller": "zerotag.labeller",
+    "load": "zerotag.labeller",
+    "train": "zerotag.train",
+    "Corpus": "zerotag.types",
+    "Example": "zerotag.types",
+    "Sentence": "zerotag.types",
+}
+
+__all__ = [*_HOMES, "__version__"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'zerotag' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,174 @@
+"""Words and sub-words: the only room that knows about sub-words, windows over long input and padding. Numpy only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from zerotag.types import FloatArray, Sentence
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """A sentence as sub-words, without special ones.
+
+    Sub-word `pair_tokens[i]` covers (part of) word `pair_words[i]`: most often one pair per sub-word, but a sub-word
+    may straddle two words (`."`), and a word may have none (a lone control character).
+    """
+
+    ids: IntArray
+    pair_tokens: IntArray
+    pair_words: IntArray
+    words: int
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Padded windows for the encoder, and how its output becomes sentences again.
+
+    W windows of L sub-words make S sentences of T tokens. Where each sentence fits one window, the two are the same
+    grid and `stitch` is None; otherwise `stitch[s, t]` is token t of sentence s in the flattened (W × L) output.
+    """
+
+    input_ids: IntArray  # (W, L)
+    attention_mask: IntArray  # (W, L)
+    token_mask: NDArray[np.bool_]  # (S, T): tokens of words; special tokens and padding are left out
+    sentence_of_window: IntArray  # (W,)
+    stitch: IntArray | None  # (S, T)
+
+
+class Aligner:
+    """Turns sentences into sub-words and batches, and token scores back into word scores."""
+
+    def __init__(self, tokenizer: Tokenizer, *, window: int, pad_id: int) -> None:
+        # A copy, since a saved tokenizer brings truncation and padding settings along that would cut words off;
+        # and a text that spells "[SEP]" or "</s>" must not smuggle in a special token.
+        self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._prefix, self._suffix = _special_tokens(self._tokenizer)
+        self._tokenizer.encode_special_tokens = True
+        self._pad_id = pad_id
+        self.capacity = window - len(self._prefix) - len(self._suffix)
+
+    def encode(self, sentences: Sequence[Sentence]) -> list[Encoded]:
+        """Sub-words of many sentences at once, the tokenizer working in parallel."""
+        texts = [sentence.text for sentence in sentences]
+        encodings = self._tokenizer.encode_batch(texts, add_special_tokens=False)
+        return [
+            self._align(sentence, np.asarray(encoding.ids, np.int64), np.asarray(encoding.offsets, np.int64))
+            for sentence, encoding in zip(sentences, encodings, strict=True)
+        ]
+
+    def _align(self, sentence: Sentence, ids: IntArray, offsets: IntArray) -> Encoded:
+        starts, ends = np.asarray(sentence.spans, np.int64).reshape(-1, 2).T
+        token_starts, token_ends = offsets.reshape(-1, 2).T
+        first = np.searchsorted(ends, token_starts, side="right")
+        last = np.searchsorted(starts, token_ends, side="left")
+        covered = np.maximum(last - first, 0)
+        pair_tokens = np.repeat(np.arange(len(ids)), covered)
+        within = np.arange(len(pair_tokens)) - np.repeat(np.cumsum(covered) - covered, covered)
+        pair_words = first[pair_tokens] + within
+        if not len(pair_tokens):  # nothing in the sentence that the tokenizer knows: one placeholder stands for it all
+            ids = np.array([self._placeholder()], np.int64)
+            pair_tokens, pair_words = np.zeros(len(starts), np.int64), np.arange(len(starts))
+        return Encoded(ids, pair_tokens, pair_words, len(starts))
+
+    def _placeholder(self) -> int:
+        unknown = getattr(self._tokenizer.model, "unk_token", None)
+        found = self._tokenizer.token_to_id(unknown) if unknown else None
+        return self._pad_id if found is None else found
+
+    def windows(self, length: int) -> list[int]:
+        """Where the windows of a sentence of `length` sub-words start: neighbours share a quarter of a window."""
+        if length <= self.capacity:
+            return [0]
+        stride = max(1, self.capacity * 3 // 4)
+        starts = list(range(0, length - self.capacity, stride))
+        return [*starts, length - self.capacity]
+
+    def cost(self, encoded: Encoded) -> tuple[int, int]:
+        """How many windows a sentence takes, and how many sub-words, special ones included, each holds."""
+        specials = len(self._prefix) + len(self._suffix)
+        return len(self.windows(len(encoded))), min(len(encoded), self.capacity) + specials
+
+    def batch(self, sentences: Sequence[Encoded]) -> Batch:
+        """Pad the windows of the sentences into one batch."""
+        starts = [self.windows(len(sentence)) for sentence in sentences]
+        rows = [
+            [*self._prefix, *sentence.ids[start : start + self.capacity], *self._suffix]
+            for sentence, its_starts in zip(sentences, starts, strict=True)
+            for start in its_starts
+        ]
+        longest = max(map(len, rows))
+        input_ids = np.full((len(rows), longest), self._pad_id, np.int64)
+        attention_mask = np.zeros((len(rows), longest), np.int64)
+        for row, ids in enumerate(rows):
+            input_ids[row, : len(ids)] = ids
+            attention_mask[row, : len(ids)] = 1
+        counts = [len(its_starts) for its_starts in starts]
+        if max(counts) == 1:
+            token_mask, stitch = np.zeros((len(rows), longest), np.bool_), None
+            for row, sentence in enumerate(sentences):
+                token_mask[row, len(self._prefix) + sentence.pair_tokens] = True
+        else:
+            token_mask, stitch = self._stitch(sentences, starts, longest)
+        return Batch(input_ids, attention_mask, token_mask, np.repeat(np.arange(len(sentences)), counts), stitch)
+
+    def _stitch(
+        self, sentences: Sequence[Encoded], starts: Sequence[list[int]], row_length: int
+    ) -> tuple[NDArray[np.bool_], IntArray]:
+        longest = max(map(len, sentences))
+        token_mask = np.zeros((len(sentences), longest), np.bool_)
+        stitch = np.zeros((len(sentences), longest), np.int64)
+        row = 0
+        for s, (sentence, its_starts) in enumerate(zip(sentences, starts, strict=True)):
+            token_mask[s, sentence.pair_tokens] = True
+            window = best_windows(len(sentence), its_starts, self.capacity)
+            position = np.arange(len(sentence)) - np.asarray(its_starts)[window] + len(self._prefix)
+            stitch[s, : len(sentence)] = (row + window) * row_length + position
+            row += len(its_starts)
+        return token_mask, stitch
+
+    def tokens(self, batch: Batch, scores: FloatArray, sentences: Sequence[Encoded]) -> Iterator[FloatArray]:
+        """Cut a batch's scores (S, T, K) into each sentence's own token scores (tokens, K)."""
+        skip = len(self._prefix) if batch.stitch is None else 0
+        for row, sentence in zip(scores, sentences, strict=True):
+            yield row[skip : skip + len(sentence)]
+
+
+def word_scores(encoded: Encoded, token_scores: FloatArray) -> FloatArray:
+    """The highest score among a word's sub-words, (words, K); 0 for a word that has none."""
+    scores = np.full((encoded.words, token_scores.shape[1]), -np.inf, np.float32)
+    np.maximum.at(scores, encoded.pair_words, token_scores[encoded.pair_tokens])
+    return np.where(np.isneginf(scores), np.float32(0), scores)
+
+
+def best_windows(length: int, starts: Sequence[int], capacity: int) -> IntArray:
+    """For each sub-word the window that shows most of its context: (length,)."""
+    positions = np.arange(length)
+    begin = np.asarray(starts)[:, None]
+    end = np.minimum(begin + capacity, length)
+    left = np.where(begin == 0, length, positions - begin)  # the start of the sentence cuts nothing off
+    right = np.where(end == length, length, end - 1 - positions)
+    inside = (positions >= begin) & (positions < end)
+    context = np.where(inside, np.minimum(left, right), -1)
+    best: IntArray = context.argmax(axis=0)
+    return best
+
+
+def _special_tokens(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
+    """What the tokenizer puts before and after a sentence."""
+    bare = tokenizer.encode("a", add_special_tokens=False)
+    full = tokenizer.encode("a")
+    before = next(i for i in range(len(full.ids) - len(bare.ids) + 1) if full.ids[i : i + len(bare.ids)] == bare.ids)
+    return full.ids[:before], full.ids[before + len(bare.ids) :]

@@ -1,0 +1,36 @@
+"""Which sentences go through the network together: little padding, and an order that follows from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def by_token_budget(costs: Sequence[tuple[int, int]], budget: int) -> list[list[int]]:
+    """Indices of sentences in groups of like length that stay within `budget` padded sub-words.
+
+    A cost is (windows, sub-words per window). A sentence over the budget makes a group of its own.
+    """
+    groups: list[list[int]] = []
+    windows = 0
+    for index in sorted(range(len(costs)), key=lambda i: costs[i][1], reverse=True):
+        longest = costs[groups[-1][0]][1] if groups else 0
+        if not groups or (windows + costs[index][0]) * longest > budget:
+            groups.append([])
+            windows = 0
+        groups[-1].append(index)
+        windows += costs[index][0]
+    return groups
+
+
+def shuffled(lengths: Sequence[int], batch_size: int, *, seed: int, epoch: int) -> list[list[int]]:
+    """Batches of one epoch: random, but with sentences of like length together, so that little is padded."""
+    random = np.random.default_rng((seed, epoch))
+    order = random.permutation(len(lengths))
+    pool = 32 * batch_size
+    batches = []
+    for start in range(0, len(order), pool):
+        chunk = sorted(order[start : start + pool].tolist(), key=lambda i: lengths[i])
+        batches += [chunk[i : i + batch_size] for i in range(0, len(chunk), batch_size)]
+    return [batches[i] for i in random.permutation(len(batches))]

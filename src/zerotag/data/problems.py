@@ -1,0 +1,29 @@
+"""How the readers word what is wrong with a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from zerotag.errors import ZerotagError
+
+_SHOWN = 40  # characters
+_LISTED = 20  # names
+
+
+def shown(value: object) -> str:
+    """A value on one line, in quotes if it is a text, cut short if it is long."""
+    # Cut before quoting: the value may be megabytes.
+    text = repr(value[: _SHOWN + 1] if isinstance(value, str) else value)
+    return text if len(text) <= _SHOWN + 2 else f"{text[:_SHOWN]}…"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in a row, the first ones if there are many, or `none`."""
+    shown_names = [shown(name) for name in names]
+    more = ["…"] if len(shown_names) > _LISTED else []
+    return ", ".join(shown_names[:_LISTED] + more) or "none"
+
+
+def missing_column(where: str, name: str, existing: Iterable[str], option: str) -> ZerotagError:
+    """The error for a column that is not there."""
+    return ZerotagError(f"{where}: no column {shown(name)}; there are {listed(existing)}; choose with {option}")

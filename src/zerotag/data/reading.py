@@ -1,0 +1,121 @@
+"""From a file to sentences: what training, evaluating and labelling each get to see."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Protocol
+
+from zerotag.data import csv, jsonl, parquet, text, tsv
+from zerotag.data.columns import Columns
+from zerotag.data.labels import LabelScheme
+from zerotag.data.lines import name_of, opened
+from zerotag.data.problems import listed, shown
+from zerotag.data.rows import Row
+from zerotag.errors import ZerotagError
+from zerotag.types import Corpus, Example, GoldExample, Sentence
+
+
+class _Reader(Protocol):
+    def __call__(self, path: Path | None, columns: Columns, /, *, labelled: bool) -> Iterator[Row]: ...
+
+
+_READERS: dict[str, _Reader] = {
+    "tsv": tsv.rows,
+    "csv": csv.rows,
+    "jsonl": jsonl.rows,
+    "parquet": parquet.rows,
+    "text": text.rows,
+}
+_FORMATS = {
+    ".tsv": "tsv",
+    ".conll": "tsv",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".txt": "text",
+}
+_DEFAULT = Columns()
+_PathLike = str | os.PathLike[str]
+
+
+def read(path: _PathLike, *, columns: Columns = _DEFAULT, label_names: Sequence[str] | None = None) -> Corpus[Example]:
+    """Sentences with sentence labels, for training; of word labels only "there is one" gets out of here."""
+    scheme = LabelScheme(columns, label_names)
+    found = [(row.sentence, _sentence_names(row, scheme)) for row in _rows(Path(path), columns, labelled=True)]
+    names = scheme.label_names(str(path))
+    examples = tuple(Example(sentence, _flags(names, given)) for sentence, given in found)
+    return Corpus(names, examples, scheme.negative)
+
+
+def read_gold(
+    path: _PathLike, *, columns: Columns = _DEFAULT, label_names: Sequence[str] | None = None
+) -> Corpus[GoldExample]:
+    """Sentences with sentence labels and, where the file has them, word labels, for evaluation."""
+    scheme = LabelScheme(columns, label_names)
+    found = [
+        (row.sentence, _sentence_names(row, scheme), _word_names(row, scheme))
+        for row in _rows(Path(path), columns, labelled=True)
+    ]
+    names = scheme.label_names(str(path))
+    examples = tuple(
+        GoldExample(
+            sentence,
+            _flags(names, given),
+            None if by_word is None else tuple(_flags(names, given) for given in by_word),
+        )
+        for sentence, given, by_word in found
+    )
+    return Corpus(names, examples, scheme.negative)
+
+
+def stream(path: _PathLike | None, *, columns: Columns = _DEFAULT) -> Iterator[Sentence]:
+    """Sentences one after the other, for labelling; from standard input for None and "-".
+
+    The first is read at once, so that a file that cannot be read fails before anything is done with the rest.
+    """
+    source = None if path is None or os.fspath(path) == "-" else Path(path)
+    sentences = (row.sentence for row in _rows(source, columns, labelled=False))
+    return chain(list(islice(sentences, 1)), sentences)
+
+
+def _rows(path: Path | None, columns: Columns, *, labelled: bool) -> Iterator[Row]:
+    reader = _READERS[_format(path, columns)]
+    row = None
+    for row in reader(path, columns, labelled=labelled):
+        yield row
+    if row is None and path is not None:  # an empty pipe is no mistake
+        raise ZerotagError(f"{path}: no sentences in it; give a file that has some")
+
+
+def _format(path: Path | None, columns: Columns) -> str:
+    if columns.format is not None:
+        if columns.format not in _READERS:
+            raise ZerotagError(f"unknown format {shown(columns.format)}; the formats are {listed(_READERS)}")
+        return columns.format
+    if path is None:
+        return "text"
+    suffix = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+    if suffix not in _FORMATS:
+        with opened(path):  # a file that is not there has a worse problem than its name
+            pass
+        raise ZerotagError(
+            f"{name_of(path)}: unknown suffix {shown(suffix)}; those known are {', '.join(_FORMATS)}; "
+            f"or say which format it is with --input-format: {', '.join(_READERS)}"
+        )
+    return _FORMATS[suffix]
+
+
+def _sentence_names(row: Row, scheme: LabelScheme) -> frozenset[str]:
+    return scheme.names(row.labels or chain.from_iterable(row.word_labels or ()))
+
+
+def _word_names(row: Row, scheme: LabelScheme) -> tuple[frozenset[str], ...] | None:
+    return None if row.word_labels is None else tuple(scheme.names(cells) for cells in row.word_labels)
+
+
+def _flags(label_names: tuple[str, ...], given: frozenset[str]) -> tuple[bool, ...]:
+    return tuple(name in given for name in label_names)

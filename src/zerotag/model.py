@@ -1,0 +1,81 @@
+"""The network: an encoder and a head, from a padded batch to logits."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from zerotag.align import Batch
+from zerotag.config import ModelConfig
+from zerotag.soft_attention import Classifier, HeadOutput, SoftAttention
+
+
+class TensorBatch(NamedTuple):
+    """A `Batch` as tensors on one device; see there for the shapes."""
+
+    input_ids: Tensor
+    attention_mask: Tensor
+    token_mask: Tensor
+    sentence_of_window: Tensor
+    stitch: Tensor | None
+
+    @classmethod
+    def of(cls, batch: Batch, device: torch.device) -> TensorBatch:
+        """Move a batch to a device."""
+
+        def move(array: object) -> Tensor:
+            tensor = torch.as_tensor(array)
+            if device.type == "cuda":
+                return tensor.pin_memory().to(device, non_blocking=True)
+            return tensor
+
+        return cls(
+            move(batch.input_ids),
+            move(batch.attention_mask),
+            move(batch.token_mask),
+            move(batch.sentence_of_window),
+            None if batch.stitch is None else move(batch.stitch),
+        )
+
+
+class Network(nn.Module):
+    """An encoder with a soft-attention or a classifier head."""
+
+    def __init__(self, encoder: PreTrainedModel, labels: int, config: ModelConfig) -> None:
+        super().__init__()
+        self.encoder = encoder
+        width: int = encoder.config.hidden_size
+        self.head: SoftAttention | Classifier
+        if config.head == "cls":
+            self.head = Classifier(width, labels, dropout=config.dropout)
+        else:
+            self.head = SoftAttention(
+                width,
+                labels,
+                attention_size=config.attention_size,
+                hidden_size=config.hidden_size,
+                beta=config.beta,
+                dropout=config.dropout,
+            )
+
+    def forward(self, batch: TensorBatch) -> HeadOutput:
+        """Logits of the batch's sentences and tokens."""
+        encoded: Tensor = self.encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
+        if isinstance(self.head, Classifier):
+            output: HeadOutput = self.head(_sentence_means(encoded[:, 0], batch))
+        else:
+            tokens = encoded if batch.stitch is None else encoded.flatten(0, 1)[batch.stitch]
+            output = self.head(tokens, batch.token_mask)
+        return output
+
+
+def _sentence_means(first: Tensor, batch: TensorBatch) -> Tensor:
+    """The first tokens' vectors (W, H), averaged over the windows of each sentence: (S, H)."""
+    if batch.stitch is None:
+        return first
+    sentences = batch.token_mask.shape[0]
+    member = nn.functional.one_hot(batch.sentence_of_window, sentences).to(first.dtype)  # (W, S)
+    return (member.T @ first) / member.sum(dim=0).unsqueeze(1)

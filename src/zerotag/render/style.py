@@ -1,0 +1,38 @@
+"""What every renderer has to know besides the sentences themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from zerotag.types import Labelled, Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """The labels of the model, one rule for each, and how to present them."""
+
+    label_names: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    title: str
+    negative: str = "O"
+    """How "no label" is written."""
+    colour: bool = False
+    """Whether the `text` format may use terminal colours."""
+
+
+Renderer = Callable[[Iterable[Labelled], Style], Iterator[str]]
+"""Turns results into pieces of text, about one per sentence, reading no further ahead than it has written."""
+
+
+def position(score: float, threshold: float) -> float:
+    """Place of a score on a scale from 0 to 1 whose middle is the threshold.
+
+    Scores from 0 to 1 use the whole scale. Others (weights of LIME, gradients) have no known ends: what lies
+    beyond 0 and 1 is cut off, and a threshold that itself lies there gets a scale around it.
+    """
+    if score < threshold:
+        bottom = 0.0 if threshold > 0 else threshold - 1
+        return max(0.0, 0.5 * (score - bottom) / (threshold - bottom))
+    top = 1.0 if threshold < 1 else 2 * threshold
+    return min(1.0, 0.5 + 0.5 * (score - threshold) / (top - threshold))

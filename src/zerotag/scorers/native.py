@@ -1,0 +1,32 @@
+"""The model's own word scores: the soft attention it was trained with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from zerotag.align import Aligner, word_scores
+from zerotag.errors import ZerotagError
+from zerotag.inference import stream
+from zerotag.model import Network
+from zerotag.types import Scored, Sentence
+
+
+class NativeScorer:
+    """Scores words by the soft attention of the network: one forward pass."""
+
+    name = "native"
+
+    def __init__(self, network: Network, aligner: Aligner) -> None:
+        self._network = network
+        self._aligner = aligner
+
+    def score(self, sentences: Iterable[Sentence]) -> Iterator[Scored]:
+        """Scores of each sentence, in the order they come."""
+        for sentence, encoded, prediction in stream(self._network, self._aligner, sentences):
+            if prediction.token_scores is None:
+                raise ZerotagError("this model is a plain sentence classifier (head cls) and does not score words")
+            yield Scored(
+                sentence,
+                tuple(prediction.sentence_scores.tolist()),
+                word_scores(encoded, prediction.token_scores),
+            )

@@ -1,0 +1,176 @@
+"""Model folders: what is in them, written whole or not at all, and checked when read. Nothing is ever unpickled."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import zerotag
+from zerotag.config import ModelConfig, TrainConfig, from_dict
+from zerotag.errors import ZerotagError
+from zerotag.types import Rule
+
+FORMAT = 1
+MANIFEST = "zerotag.json"
+WEIGHTS = "model.safetensors"
+
+
+def _versions() -> dict[str, str]:
+    packages = ("torch", "transformers", "tokenizers", "numpy")
+    return {"zerotag": zerotag.__version__, "python": platform.python_version(), **{p: version(p) for p in packages}}
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """All that is known of a model beside its weights."""
+
+    model: ModelConfig
+    training: TrainConfig
+    label_names: tuple[str, ...]
+    negative: str
+    rules: tuple[Rule, ...]
+    scores: Mapping[str, float]
+    sentences: Mapping[str, int]
+    versions: Mapping[str, str] = field(default_factory=_versions)
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+
+def write_folder(folder: Path, manifest: Manifest, write_files: Callable[[Path], None]) -> None:
+    """Write a model folder beside its place and move it there; `write_files` adds weights, tokenizer and so on.
+
+    An older model in that place is replaced; anything else is left alone.
+    """
+    if folder.exists() and not (folder / MANIFEST).exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ZerotagError(f"{folder} exists and is not a zerotag model: choose another folder")
+    with whole_folder(folder) as new:
+        write_files(new)
+        document = {"format": FORMAT, "weights_sha256": _digest(new / WEIGHTS), **asdict(manifest)}
+        (new / MANIFEST).write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        (new / "README.md").write_text(model_card(manifest), encoding="utf-8")
+
+
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """A new folder to fill, which takes the place of `folder` if all went well and vanishes if not."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
+            new = Path(scratch, "new")
+            new.mkdir()
+            yield new
+            if folder.exists():
+                folder.rename(Path(scratch, "old"))
+            new.rename(folder)
+    except OSError as error:
+        raise ZerotagError(f"cannot write {folder}: {error.strerror or error}") from error
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a model folder, which is refused if it is not one, damaged or from a newer zerotag."""
+    if not folder.is_dir():
+        raise ZerotagError(f"{folder} is not a folder; a model folder is what `zerotag train --out` wrote")
+    try:
+        document = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ZerotagError(f"{folder} is not a zerotag model folder: it has no {MANIFEST}") from None
+    except (OSError, ValueError) as error:
+        raise ZerotagError(f"{folder / MANIFEST} cannot be read ({error}): the folder is damaged") from error
+    if not isinstance(document, dict) or not isinstance(document.get("format"), int):
+        raise ZerotagError(f"{folder / MANIFEST} does not say its format: the folder is damaged")
+    if document["format"] > FORMAT:
+        raise ZerotagError(
+            f"{folder} has format {document['format']}, this zerotag ({zerotag.__version__}) reads up to {FORMAT}: "
+            "pip install -U zerotag"
+        )
+    try:
+        _check_weights(folder, document["weights_sha256"])
+        return _parse(document)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ZerotagError(f"{folder / MANIFEST} is incomplete ({error}): the folder is damaged") from error
+
+
+def _parse(document: dict[str, Any]) -> Manifest:
+    return Manifest(
+        model=from_dict(ModelConfig, document["model"]),
+        training=from_dict(TrainConfig, document["training"]),
+        label_names=tuple(document["label_names"]),
+        negative=document["negative"],
+        rules=tuple(Rule(**rule) for rule in document["rules"]),
+        scores=document["scores"],
+        sentences=document["sentences"],
+        versions=document["versions"],
+        created=document["created"],
+    )
+
+
+def _check_weights(folder: Path, expected: str) -> None:
+    try:
+        found = _digest(folder / WEIGHTS)
+    except OSError as error:
+        raise ZerotagError(f"{folder / WEIGHTS} cannot be read ({error.strerror}): the folder is damaged") from error
+    if found != expected:
+        raise ZerotagError(f"{folder / WEIGHTS} is damaged: its SHA-256 is not the one written with it; copy it again")
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def model_card(manifest: Manifest) -> str:
+    """The README.md of a model folder, with the front matter that the Hugging Face hub reads."""
+    settings = [*asdict(manifest.model).items(), *asdict(manifest.training).items()]
+    rules = zip(manifest.label_names, manifest.rules, strict=True)
+    lines = [
+        "---",
+        "library_name: zerotag",
+        "pipeline_tag: token-classification",
+        "tags: [zerotag, token-classification, weak-supervision]",
+        "---",
+        "",
+        f"# A word labeller for {', '.join(manifest.label_names)}",
+        "",
+        "It was trained with [zerotag](https://pypi.org/project/zerotag/) on sentence labels alone: no word label was "
+        "read. It scores each word of a sentence by how much the word makes the sentence carry the label.",
+        "",
+        "```python",
+        "import zerotag",
+        "",
+        'labeller = zerotag.load("path/to/this/folder")',
+        'for result in labeller.label(["Some text."]):',
+        "    print(result.label, result.spans)",
+        "```",
+        "",
+        "## Measured while training",
+        "",
+        "| measure | value |",
+        "|---|---|",
+        *(f"| {name} | {value:.4g} |" for name, value in manifest.scores.items()),
+        *(f"| {name} sentences | {count:,} |" for name, count in manifest.sentences.items()),
+        "",
+        "## Decisions",
+        "",
+        "| label | word threshold | sentence threshold | from |",
+        "|---|---|---|---|",
+        *(f"| {name} | {r.word_threshold:g} | {r.sentence_threshold:g} | {r.origin} |" for name, r in rules),
+        "",
+        "## Settings",
+        "",
+        "| setting | value |",
+        "|---|---|",
+        *(f"| {name} | {value} |" for name, value in settings),
+        "",
+        f"Made on {manifest.created} with "
+        + ", ".join(f"{name} {number}" for name, number in manifest.versions.items())
+        + ".",
+    ]
+    return "\n".join(lines) + "\n"

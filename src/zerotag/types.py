@@ -1,0 +1,193 @@
+"""What a sentence is, and what can be said about it. No torch, no files.
+
+Three kinds of sentence keep word labels away from training by construction: a `Sentence` has no labels, an
+`Example` has sentence labels and no place for word labels, a `GoldExample` has both and is for evaluation only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float32]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A text and its words; `spans[i]` are the character offsets of `words[i]` in `text`."""
+
+    text: str
+    words: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def from_words(cls, words: Iterable[str]) -> Sentence:
+        """Words that are already split, joined by single spaces."""
+        words = tuple(words)
+        spans = []
+        start = 0
+        for word in words:
+            spans.append((start, start + len(word)))
+            start += len(word) + 1
+        return cls(" ".join(words), words, tuple(spans))
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A sentence and its sentence labels, one per label name: all that training ever sees."""
+
+    sentence: Sentence
+    labels: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldExample:
+    """A sentence with its sentence labels and, where somebody annotated them, its word labels (word by label)."""
+
+    sentence: Sentence
+    labels: tuple[bool, ...]
+    word_labels: tuple[tuple[bool, ...], ...] | None
+
+
+T = TypeVar("T", Example, GoldExample)
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus(Generic[T]):
+    """Examples, the names of their labels, and how the source wrote "none of them" (`O`, `c`, `0`)."""
+
+    label_names: tuple[str, ...]
+    examples: tuple[T, ...]
+    negative: str = "O"
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How the scores of one label become yes or no, and where the numbers came from."""
+
+    word_threshold: float = 0.5
+    sentence_threshold: float = 0.5
+    origin: str = "fixed"
+
+    def words(self, scores: FloatArray) -> BoolArray:
+        """Decisions for the word scores of one sentence and one label."""
+        decisions: BoolArray = scores >= self.word_threshold
+        return decisions
+
+    def sentence(self, score: float) -> bool:
+        """Decision for the sentence score of one label."""
+        return score >= self.sentence_threshold
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """What a method says of a sentence: one score per label, and one per word and label, shape (words, labels)."""
+
+    sentence: Sentence
+    sentence_scores: tuple[float, ...]
+    word_scores: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word with its place in the text, a score per label and the labels it was given."""
+
+    text: str
+    start: int
+    end: int
+    scores: dict[str, float]
+    labels: tuple[str, ...]
+
+    @property
+    def score(self) -> float:
+        """The score of the strongest label."""
+        return max(self.scores.values())
+
+    @property
+    def label(self) -> str | None:
+        """The strongest of the labels it was given, if any."""
+        return _strongest(self.scores, self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Neighbouring words with the same label; its score is that of its strongest word."""
+
+    text: str
+    start: int
+    end: int
+    label: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A sentence as a user sees it: scores and decisions by label name, words and spans."""
+
+    text: str
+    scores: dict[str, float]
+    labels: tuple[str, ...]
+    words: tuple[Word, ...]
+    spans: tuple[Span, ...]
+
+    @property
+    def score(self) -> float:
+        """The sentence score of the strongest label."""
+        return max(self.scores.values())
+
+    @property
+    def label(self) -> str | None:
+        """The strongest of the labels the sentence was given, if any."""
+        return _strongest(self.scores, self.labels)
+
+
+def decide(scored: Scored, label_names: Sequence[str], rules: Sequence[Rule]) -> Labelled:
+    """Turn scores into labels, words and spans by one rule per label."""
+    sentence = scored.sentence
+    by_label = np.stack(
+        [rule.words(scored.word_scores[:, k]) for k, rule in enumerate(rules)], axis=1
+    )  # (words, labels)
+    words = tuple(
+        Word(
+            text=word,
+            start=start,
+            end=end,
+            scores={name: float(score) for name, score in zip(label_names, scores, strict=True)},
+            labels=tuple(name for name, yes in zip(label_names, decisions, strict=True) if yes),
+        )
+        for word, (start, end), scores, decisions in zip(
+            sentence.words, sentence.spans, scored.word_scores, by_label, strict=True
+        )
+    )
+    verdicts = zip(label_names, rules, scored.sentence_scores, strict=True)
+    return Labelled(
+        text=sentence.text,
+        scores=dict(zip(label_names, scored.sentence_scores, strict=True)),
+        labels=tuple(name for name, rule, score in verdicts if rule.sentence(score)),
+        words=words,
+        spans=tuple(_spans(sentence.text, words, label_names)),
+    )
+
+
+def _spans(text: str, words: Sequence[Word], label_names: Sequence[str]) -> Iterable[Span]:
+    for name in label_names:
+        run: list[Word] = []
+        for word in [*words, None]:
+            if word is not None and name in word.labels:
+                run.append(word)
+            elif run:
+                start, end = run[0].start, run[-1].end
+                yield Span(text[start:end], start, end, name, max(w.scores[name] for w in run))
+                run = []
+
+
+def _strongest(scores: dict[str, float], labels: Sequence[str]) -> str | None:
+    return max(labels, key=lambda name: scores[name], default=None)

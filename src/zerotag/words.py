@@ -1,0 +1,34 @@
+"""Raw text to words whose character offsets point back into the exact original string."""
+
+from __future__ import annotations
+
+import regex
+
+from zerotag.types import Sentence
+
+# Invisible characters (controls, and formats such as direction marks) make no words: like white space they lie
+# between words, unless they cling to the character before them or stand between two letters.
+_LETTER = r"[\p{L}\p{N}\p{M}\p{GCB=Prepend}]"
+_CLINGING = r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}]"  # accents, skin tones, joiners
+_RUN = rf"{_LETTER} [{_LETTER}{_CLINGING}]*+"
+_JOINT = r"(?: ['’‐‑-] | (?<=\p{Nd})[.,](?=\p{Nd}) | [\p{Cf}--\u200B]++ )"  # a zero-width space parts words
+
+# Grapheme clusters are spelled out: the package's own \X takes quadratic time on a row of flags.
+_FLAG = r"\p{RI}{2}"
+_EMOJI = r"\p{ExtPict} (?: \p{GCB=Extend}*+ \p{GCB=ZWJ} \p{ExtPict} )*+"
+_VISIBLE = r"[^\s\p{Cc}\p{Cf}]"
+
+_WORD = regex.compile(
+    rf"{_RUN} (?: {_JOINT} {_RUN} )*+  |  (?: {_FLAG} | {_EMOJI} | {_VISIBLE} ) {_CLINGING}*+",
+    regex.VERBOSE | regex.VERSION1,
+)
+
+
+def split(text: str) -> Sentence:
+    """Split raw text into words.
+
+    A word is a run of letters, digits and marks, joined over inner apostrophes and hyphens and over a point or
+    comma between digits. Every other visible character, with whatever clings to it, is a word of its own.
+    """
+    spans = tuple(match.span() for match in _WORD.finditer(text))
+    return Sentence(text, tuple(text[start:end] for start, end in spans), spans)

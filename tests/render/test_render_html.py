@@ -1,0 +1,201 @@
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from labelled_samples import NOTHING, ONE, ONE_STYLE, THREE, THREE_STYLE, any_labelled
+
+from zerotag.render import Style, html
+from zerotag.render.html import Paragraph, Section, Sentences, report
+from zerotag.render.tables import Table
+from zerotag.types import Labelled, Rule, Span, Word
+
+VOID = {"meta", "link"}
+Attributes = dict[str, str | None]
+
+
+class Page(HTMLParser):
+    """A page that insists on proper nesting and keeps the elements with their attributes and text."""
+
+    def __init__(self, chunks: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, Attributes, list[str]]] = []
+        self.open: list[tuple[str, Attributes, list[str]]] = []
+        self.feed(chunks)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len(dict(attrs)) == len(attrs)
+        element = (tag, dict(attrs), list[str]())
+        self.elements.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop()[0] == tag
+
+    def handle_data(self, data: str) -> None:
+        for _, _, text in self.open:
+            text.append(data)
+
+    def found(self, tag: str, **wanted: str) -> list[tuple[Attributes, str]]:
+        return [
+            (attributes, "".join(text))
+            for name, attributes, text in self.elements
+            if name == tag and wanted.items() <= attributes.items()
+        ]
+
+    def texts(self) -> list[str]:
+        return [text for _, text in self.found("p", **{"class": "text"})]
+
+
+def page(results: list[Labelled], style: Style) -> Page:
+    return Page("".join(html.render(results, style)))
+
+
+def in_text(parsed: Page, tag: str) -> list[tuple[Attributes, str]]:
+    return [(attributes, text) for attributes, text in parsed.found(tag) if "data-tip" in attributes]
+
+
+def test_one_label() -> None:
+    parsed = page([ONE, NOTHING], ONE_STYLE)
+    assert parsed.found("h1") == [({"dir": "auto"}, "One label")]
+    assert parsed.texts() == ["It may  rain.", "It rains."]
+    assert in_text(parsed, "mark") == [
+        ({"class": "k0", "style": "--s:0.75", "tabindex": "0", "data-tip": "0.750 hedge"}, "may")
+    ]
+    assert [(attributes["style"], text) for attributes, text in in_text(parsed, "span")] == [
+        ("--s:0.01", "It"),
+        ("--s:0.30", "rain"),
+        ("--s:0.00", "."),
+        ("--s:0.10", "It"),
+    ]
+    assert parsed.found("p", **{"class": "k0 yes"}) == [({"class": "k0 yes"}, "hedge 0.90")]
+    assert parsed.found("p", **{"class": "k0"}) == [({"class": "k0"}, "hedge 0.20")]
+    assert parsed.found("p", **{"class": "note"})[0][1] == "2 sentences · 1 hedge"
+
+
+def test_three_labels() -> None:
+    parsed = page([THREE], THREE_STYLE)
+    assert parsed.texts() == ["No two may go"]
+    assert [
+        (text, attributes["class"], attributes["style"], attributes.get("data-tag"))
+        for attributes, text in in_text(parsed, "mark")
+    ] == [
+        ("No", "k1", "--s:0.90", "negation"),
+        ("two", "k2", "--s:0.71", "number"),  # 0.8 lies 0.15 / 0.35 of the way from 0.65 to 1
+        ("may", "k0", "--s:0.60", "hedge"),
+    ]
+    assert in_text(parsed, "mark")[0][0]["data-tip"] == "0.900 negation\n0.700 number\n0.100 hedge"
+    assert [text for _, text in parsed.found("p", **{"class": "k0 yes"})] == ["hedge 0.60"]
+    assert [text for _, text in parsed.found("p", **{"class": "k1 yes"})] == ["negation 0.95"]
+    assert not parsed.found("p", **{"class": "k2 yes"})
+    assert parsed.found("li", **{"class": "k2"})[0][1] == "number0.65 or more"
+
+
+def test_two_spans_that_end_together_share_a_tag() -> None:
+    word = Word("no", 0, 2, {"a": 0.9, "b": 0.9}, ("a", "b"))
+    spans = (Span("no", 0, 2, "a", 0.9), Span("no", 0, 2, "b", 0.9))
+    labelled = Labelled("no", {"a": 0.9, "b": 0.9}, ("a", "b"), (word,), spans)
+    parsed = page([labelled], Style(label_names=("a", "b"), rules=(Rule(), Rule()), title=""))
+    assert in_text(parsed, "mark")[0][0]["data-tag"] == "a, b"
+
+
+def test_tips_of_many_labels_stay_short() -> None:
+    names = tuple(f"label{index:02}" for index in range(20))
+    scores = {name: index / 20 for index, name in enumerate(names)}
+    labelled = Labelled("x", scores, (), (Word("x", 0, 1, scores, ()),), ())
+    parsed = page([labelled], Style(label_names=names, rules=20 * (Rule(word_threshold=0.99),), title=""))
+    ((attributes, _),) = in_text(parsed, "span")
+    assert attributes["data-tip"] == "0.950 label19\n0.900 label18\n0.850 label17\n0.800 label16\n0.750 label15"
+    assert attributes["class"] == "k3"  # the hues start again after eight
+
+
+@given(any_labelled())
+def test_any_text_is_shown_exactly_and_never_obeyed(sample: tuple[Labelled, Style]) -> None:
+    labelled, style = sample
+    parsed = page([labelled], style)
+    assert parsed.texts() == [without_unwritable(labelled.text)]
+    marked = [text for _, text in in_text(parsed, "mark")]
+    assert marked == [without_unwritable(word.text) for word in labelled.words if word.labels]
+    assert {tag for tag, _, _ in parsed.elements} <= {tag for tag, _, _ in page([ONE], ONE_STYLE).elements}
+
+
+def test_carriage_returns_outlive_a_browser() -> None:
+    # A browser reads a bare one as a line feed; Python's parser does not.
+    labelled = Labelled("a\r\nb", {"hedge": 0.1}, (), (), ())
+    assert '<p class="text" dir="auto" lang="">a&#13;\nb</p>' in "".join(html.render([labelled], ONE_STYLE))
+
+
+def without_unwritable(text: str) -> str:
+    """What HTML has no way to write is replaced: NUL and lone surrogates."""
+    return re.sub("[\0\ud800-\udfff]", "�", text)
+
+
+@pytest.mark.parametrize("attack", ["<script>alert(1)</script>", '"><img src=x onerror=y>', "</style></title>", "&lt;"])
+def test_attacks_are_text_wherever_they_stand(attack: str) -> None:
+    word = Word(attack, 0, len(attack), {attack: 0.9}, (attack,))
+    labelled = Labelled(attack, {attack: 0.9}, (attack,), (word,), ())
+    style = Style(label_names=(attack,), rules=(Rule(),), title=attack)
+    table = Table(attack, (attack,), ((attack, attack),), attack)
+    sections: list[Section] = [Paragraph(attack), table, Sentences([labelled], attack)]
+    parsed = Page("".join(report(sections, style)))
+    assert parsed.texts() == [attack]
+    assert parsed.found("title") == [({}, attack)]
+    assert parsed.found("h2") == [({}, attack)]
+    assert parsed.found("td") == [({}, attack)]
+    assert parsed.found("caption") == [({}, attack)]
+    assert in_text(parsed, "mark")[0][0]["data-tip"] == f"0.900 {attack}"
+    assert not parsed.found("script")
+    assert not parsed.found("img")
+
+
+def test_page_asks_for_nothing() -> None:
+    text = "".join(html.render([ONE], ONE_STYLE))
+    assert not re.search(r"https?:|url\(|@import|<script|\bsrc=", text)
+    assert "default-src 'none'" in text
+    assert Page(text).found("link") == [({"rel": "icon", "href": "data:,"}, "")]
+
+
+def test_report_keeps_the_order_of_its_sections() -> None:
+    table = Table("Scores", ("percent", "F1"), (("words", "79.5"),), "a note")
+    text = "".join(report([Paragraph("Hello."), table, Sentences([ONE], "Seen"), Sentences([NOTHING])], ONE_STYLE))
+    parsed = Page(text)
+    assert [name for name, _, _ in parsed.elements if name in {"table", "section"}] == ["table", "section", "section"]
+    assert text.index("Hello.") < text.index("<table>") < text.index("a note") < text.index("<h2>Seen</h2>")
+    assert parsed.texts() == ["It may  rain.", "It rains."]
+    assert [text for _, text in parsed.found("th")] == ["percent", "F1", "words"]
+
+
+def luminance(red: float, green: float, blue: float) -> float:
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (red / 255, green / 255, blue / 255)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    """WCAG 2 contrast ratio."""
+    dark, light = sorted([luminance(*one), luminance(*other)])
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_contrast_meets_wcag_aa(scheme: str) -> None:
+    sheet = "".join(html.render([], ONE_STYLE))
+    light, dark = sheet.split("prefers-color-scheme: dark")
+    rules = light if scheme == "light" else dark
+    named = {
+        name: tuple(int(code[i : i + 2], 16) for i in (0, 2, 4))
+        for name, code in re.findall(r"--([\w-]+): #([0-9a-f]{6});", rules.split(".k0")[0])
+    }
+    hues = re.findall(r"\.k\d \{ --tint: (\d+) (\d+) (\d+); --line: (\d+) (\d+) (\d+); \}", rules)
+    assert len(hues) == 8
+    for background in ("page", "card"):
+        assert contrast(named["ink"], named[background]) >= 4.5
+    assert contrast(named["quiet"], named["page"]) >= 4.5
+    assert contrast(named["tip"], named["tip-ink"]) >= 4.5
+    for hue in hues:
+        tint, line = tuple(map(int, hue[:3])), tuple(map(int, hue[3:]))
+        assert contrast(named["ink"], tint) >= 4.5, "words"
+        assert contrast(line, tint) >= 4.5, "tags"
+        assert contrast(line, named["page"]) >= 4.5, "tags on a pale shade, underlines, bars"

@@ -1,0 +1,161 @@
+"""Tiny encoders of every family, built from scratch: no download, no pre-trained weights, milliseconds to run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import (
+    AutoModel,
+    BertConfig,
+    DebertaV2Config,
+    DistilBertConfig,
+    ElectraConfig,
+    ModernBertConfig,
+    MPNetConfig,
+    PreTrainedConfig,
+    PreTrainedTokenizerFast,
+    RobertaConfig,
+)
+
+from zerotag.config import ModelConfig, TrainConfig
+from zerotag.labeller import WordLabeller
+from zerotag.model import Network
+from zerotag.storage import Manifest
+from zerotag.types import Corpus, Example, Rule, Sentence
+
+FAMILIES = ("bert", "roberta", "distilbert", "mpnet", "electra", "deberta-v2", "modernbert")
+WIDTH = 32
+LAYERS = 4
+POSITIONS = 64
+
+_SUBJECTS = "the pump a valve our engine her report this signal one sensor every motor".split()
+_VERBS = "fails leaks stops works runs holds breaks moves".split()
+_PLACES = "in winter at night under load near the coast without warning after rain".split()
+CUES = ("may", "perhaps", "possibly")
+
+
+def sentences(count: int, *, cues: tuple[str, ...] = CUES) -> list[tuple[list[str], list[bool]]]:
+    """Made-up sentences and, for tests of evaluation, which of their words are cues; every second one has one."""
+    made = []
+    for i in range(count):
+        subject = _SUBJECTS[2 * (i % 7) : 2 * (i % 7) + 2]
+        cue = [cues[(i // 2) % len(cues)]] if i % 2 else []
+        place = _PLACES[2 * (i * 5 % 6) : 2 * (i * 5 % 6) + 2]
+        words = [*subject, *cue, _VERBS[i * 3 % 8], *place, "."]
+        made.append((words, [word in cues for word in words]))
+    return made
+
+
+def corpus(count: int = 40) -> Corpus[Example]:
+    """A training corpus in which a cue word makes a sentence positive."""
+    examples = tuple(Example(Sentence.from_words(words), (any(flags),)) for words, flags in sentences(count))
+    return Corpus(("hedge",), examples)
+
+
+def tokenizer(family: str = "bert") -> PreTrainedTokenizerFast:
+    """A tokenizer of the family's kind, trained on the made-up sentences."""
+    text = [" ".join(words) for words, _ in sentences(40)] * 3
+    byte_level = family in ("roberta", "modernbert")
+    if byte_level:
+        raw = Tokenizer(models.BPE())
+        raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        raw.decoder = decoders.ByteLevel()
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+        raw.train_from_iterator(
+            text, trainers.BpeTrainer(vocab_size=400, special_tokens=_SPECIAL, initial_alphabet=alphabet)
+        )
+    elif family == "deberta-v2":
+        raw = Tokenizer(models.Unigram())
+        raw.pre_tokenizer = pre_tokenizers.Metaspace()
+        raw.train_from_iterator(
+            text, trainers.UnigramTrainer(vocab_size=200, special_tokens=_SPECIAL, unk_token="[UNK]")
+        )
+    else:
+        raw = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+        raw.normalizer = normalizers.BertNormalizer(lowercase=True)
+        raw.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        raw.train_from_iterator(text, trainers.WordPieceTrainer(vocab_size=120, special_tokens=_SPECIAL))
+    raw.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=raw,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+    )
+
+
+_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def shape(family: str, vocabulary: int) -> PreTrainedConfig:
+    """The configuration of a tiny encoder."""
+    if family == "distilbert":
+        return DistilBertConfig(
+            vocab_size=vocabulary,
+            dim=WIDTH,
+            n_heads=4,
+            hidden_dim=64,
+            n_layers=LAYERS,
+            max_position_embeddings=POSITIONS,
+        )
+    kinds = {
+        "bert": BertConfig,
+        "roberta": RobertaConfig,
+        "mpnet": MPNetConfig,
+        "electra": ElectraConfig,
+        "deberta-v2": DebertaV2Config,
+        "modernbert": ModernBertConfig,
+    }
+    config: PreTrainedConfig = kinds[family](
+        vocab_size=vocabulary,
+        hidden_size=WIDTH,
+        num_attention_heads=4,
+        intermediate_size=64,
+        num_hidden_layers=LAYERS,
+        max_position_embeddings=POSITIONS,
+        pad_token_id=0,
+        cls_token_id=2,
+        sep_token_id=3,
+        bos_token_id=2,
+        eos_token_id=3,
+    )
+    if family == "electra":
+        config.embedding_size = WIDTH
+    return config
+
+
+def encoder_folder(folder: Path, family: str = "bert") -> Path:
+    """A folder with a tiny encoder and its tokenizer, as people have them on disk."""
+    its_tokenizer = tokenizer(family)
+    torch.manual_seed(0)
+    AutoModel.from_config(shape(family, len(its_tokenizer))).save_pretrained(folder)
+    its_tokenizer.save_pretrained(folder)
+    return folder
+
+
+def labeller(
+    family: str = "bert", *, labels: tuple[str, ...] = ("hedge",), config: ModelConfig | None = None
+) -> WordLabeller:
+    """An untrained labeller on a tiny encoder: its scores mean nothing, but they are scores."""
+    config = config or ModelConfig(encoder="tiny", depth=2, window=POSITIONS // 2)
+    its_tokenizer = tokenizer(family)
+    torch.manual_seed(0)
+    its_shape = shape(family, len(its_tokenizer))
+    its_shape.num_hidden_layers = config.depth or LAYERS
+    network = Network(AutoModel.from_config(its_shape), len(labels), config).eval()
+    manifest = Manifest(
+        model=config,
+        training=TrainConfig(),
+        label_names=labels,
+        negative="O",
+        rules=tuple(Rule() for _ in labels),
+        scores={},
+        sentences={},
+    )
+    return WordLabeller(network, its_tokenizer, manifest)
