@@ -30,9 +30,16 @@ WIDTH = 32
 LAYERS = 4
 POSITIONS = 64
 
-_SUBJECTS = "the pump a valve our engine her report this signal one sensor every motor".split()
-_VERBS = "fails leaks stops works runs holds breaks moves".split()
-_PLACES = "in winter at night under load near the coast without warning after rain".split()
+_SUBJECTS = [
+    ["the", "pump"],
+    ["a", "valve"],
+    ["our", "engine"],
+    ["her", "report"],
+    ["this", "signal"],
+    ["one", "motor"],
+]
+_VERBS = ["fails", "leaks", "stops", "works", "runs", "holds", "breaks", "moves"]
+_PLACES = [["in", "winter"], ["at", "night"], ["under", "load"], ["without", "warning"], ["after", "rain"]]
 CUES = ("may", "perhaps", "possibly")
 
 
@@ -40,10 +47,8 @@ def sentences(count: int, *, cues: tuple[str, ...] = CUES) -> list[tuple[list[st
     """Made-up sentences and, for tests of evaluation, which of their words are cues; every second one has one."""
     made = []
     for i in range(count):
-        subject = _SUBJECTS[2 * (i % 7) : 2 * (i % 7) + 2]
         cue = [cues[(i // 2) % len(cues)]] if i % 2 else []
-        place = _PLACES[2 * (i * 5 % 6) : 2 * (i * 5 % 6) + 2]
-        words = [*subject, *cue, _VERBS[i * 3 % 8], *place, "."]
+        words = [*_SUBJECTS[i % 6], *cue, _VERBS[i * 3 % 8], *_PLACES[i * 7 % 5], "."]
         made.append((words, [word in cues for word in words]))
     return made
 

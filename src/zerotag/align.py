@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from tokenizers import Tokenizer
 from zerotag.types import FloatArray, Sentence
 
 IntArray = NDArray[np.int64]
+
+NO_CHARACTER = -1
+LONGEST_SPELLING = 64  # characters; the rest of a word, as in a web address, is not read
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +29,8 @@ class Encoded:
     pair_tokens: IntArray
     pair_words: IntArray
     words: int
+    spellings: tuple[str, ...] = ()
+    """The words as they are written, for an encoder that reads characters."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -44,6 +49,8 @@ class Batch:
     token_mask: NDArray[np.bool_]  # (S, T): tokens of words; special tokens and padding are left out
     sentence_of_window: IntArray  # (W,)
     stitch: IntArray | None  # (S, T)
+    spellings: IntArray | None = None  # (W, L): rows of `characters`, for an encoder that reads them
+    characters: IntArray | None = None  # (distinct words, C): code points, padded with NO_CHARACTER
 
 
 class Aligner:
@@ -58,6 +65,7 @@ class Aligner:
         self._prefix, self._suffix = _special_tokens(self._tokenizer)
         self._tokenizer.encode_special_tokens = True
         self._pad_id = pad_id
+        self.offset = len(self._prefix)  # where in a window the sentence's own sub-words begin
         self.capacity = window - len(self._prefix) - len(self._suffix)
 
     def encode(self, sentences: Sequence[Sentence]) -> list[Encoded]:
@@ -144,6 +152,48 @@ class Aligner:
         skip = len(self._prefix) if batch.stitch is None else 0
         for row, sentence in zip(scores, sentences, strict=True):
             yield row[skip : skip + len(sentence)]
+
+
+class WordAligner(Aligner):
+    """For an encoder whose tokens are whole words, which it also spells."""
+
+    def encode(self, sentences: Sequence[Sentence]) -> list[Encoded]:
+        """Words of many sentences at once; a tokenizer that knows words only by number gives one token for each."""
+        words = [sentence.words for sentence in sentences]
+        encodings = self._tokenizer.encode_batch(words, is_pretokenized=True, add_special_tokens=False)
+        return [
+            self._whole_words(sentence.words, np.asarray(encoding.ids, np.int64), encoding.word_ids)
+            for sentence, encoding in zip(sentences, encodings, strict=True)
+        ]
+
+    def _whole_words(self, words: tuple[str, ...], ids: IntArray, places: Sequence[int]) -> Encoded:
+        pair_tokens, pair_words = np.arange(len(ids)), np.asarray(places, np.int64)
+        if not len(ids):  # nothing but empty words
+            ids, places = np.array([self._placeholder()], np.int64), [0]
+            pair_tokens, pair_words = np.zeros(len(words), np.int64), np.arange(len(words))
+        return Encoded(ids, pair_tokens, pair_words, len(words), tuple(words[place] for place in places))
+
+    def batch(self, sentences: Sequence[Encoded]) -> Batch:
+        """Pad the windows of the sentences into one batch; words that occur in it more than once are spelled once."""
+        batch = super().batch(sentences)
+        rows = [
+            sentence.spellings[start : start + self.capacity]
+            for sentence in sentences
+            for start in self.windows(len(sentence))
+        ]
+        numbers = {"": 0}  # which is what padding spells
+        spellings = np.zeros_like(batch.input_ids)
+        for row, words in enumerate(rows):
+            spellings[row, : len(words)] = [numbers.setdefault(word, len(numbers)) for word in words]
+        return replace(batch, spellings=spellings, characters=_characters(list(numbers)))
+
+
+def _characters(words: Sequence[str]) -> IntArray:
+    """Code points of words: (words, longest)."""
+    characters = np.full((len(words), min(LONGEST_SPELLING, max(map(len, words)) or 1)), NO_CHARACTER, np.int64)
+    for row, word in enumerate(words):
+        codes = [*map(ord, word[:LONGEST_SPELLING])]
+    return characters
 
 
 def word_scores(encoded: Encoded, token_scores: FloatArray) -> FloatArray:

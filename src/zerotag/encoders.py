@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
+from transformers.utils import logging
 
 from zerotag.config import PACKAGED_ENCODER, ModelConfig
 from zerotag.errors import ZerotagError
@@ -27,8 +30,9 @@ def load_encoder(config: ModelConfig) -> tuple[PreTrainedModel, PreTrainedTokeni
     """The pre-trained encoder, cut at the configured depth, and its tokenizer."""
     source = _locate(config.encoder)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source)
-        encoder = AutoModel.from_pretrained(source, dtype=torch.float32)
+        with _no_progress_bars():
+            tokenizer = AutoTokenizer.from_pretrained(source)
+            encoder = AutoModel.from_pretrained(source, dtype=torch.float32)
     except (OSError, ValueError) as error:
         raise ZerotagError(_cannot_load(config.encoder, error)) from error
     if not tokenizer.is_fast:
@@ -42,7 +46,7 @@ def load_encoder(config: ModelConfig) -> tuple[PreTrainedModel, PreTrainedTokeni
 
 def empty_encoder(config: PreTrainedConfig) -> PreTrainedModel:
     """An encoder of a saved shape, to be filled with saved weights."""
-    encoder: PreTrainedModel = AutoModel.from_config(config)  # type: ignore[no-untyped-call]
+    encoder: PreTrainedModel = AutoModel.from_config(config)
     _drop_pooler(encoder)
     return encoder
 
@@ -84,6 +88,18 @@ def position_limit(encoder: PreTrainedModel) -> int:
             return module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
     limit: int = encoder.config.max_position_embeddings
     return limit
+
+
+@contextmanager
+def _no_progress_bars() -> Iterator[None]:
+    """Printing is for the command line alone."""
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _layers(encoder: PreTrainedModel) -> tuple[str, nn.ModuleList]:

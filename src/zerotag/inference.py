@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -15,7 +15,9 @@ from zerotag.batching import by_token_budget
 from zerotag.model import Network, TensorBatch
 from zerotag.types import FloatArray, Sentence
 
-CHUNK = 1024  # sentences that are held and sorted by length at a time
+AT_ONCE = 1024  # sentences that are held, and sorted by length, at a time
+
+R = TypeVar("R")
 
 
 class Prediction(NamedTuple):
@@ -48,28 +50,50 @@ def token_budget(device: torch.device) -> int:
 def predict(network: Network, aligner: Aligner, encoded: Sequence[Encoded]) -> list[Prediction]:
     """Predictions for sentences that are already encoded, whatever mode the network is in."""
     device = device_of(network)
-    was_training = network.training
-    network.eval()
-    predictions: list[Prediction | None] = [None] * len(encoded)
-    try:
-        with torch.inference_mode(), precision(device):
-            for group in by_token_budget([aligner.cost(e) for e in encoded], token_budget(device)):
-                members = [encoded[i] for i in group]
-                for index, prediction in zip(group, _forward(network, aligner, members, device), strict=True):
-                    predictions[index] = prediction
-    finally:
-        network.train(was_training)
-    return [p for p in predictions if p is not None]
+
+    def forward(members: Sequence[Encoded]) -> Iterator[Prediction]:
+        return _forward(network, aligner, members, device)
+
+    with evaluating(network), torch.inference_mode(), precision(device):
+        return in_groups(aligner, encoded, token_budget(device), forward)
 
 
 def stream(
-    network: Network, aligner: Aligner, sentences: Iterable[Sentence]
+    network: Network, aligner: Aligner, sentences: Iterable[Sentence], *, at_once: int = AT_ONCE
 ) -> Iterator[tuple[Sentence, Encoded, Prediction]]:
     """Predictions for any number of sentences, in their order."""
-    remaining = iter(sentences)
-    while chunk := list(islice(remaining, CHUNK)):
-        encoded = aligner.encode(chunk)
+    for chunk, encoded in in_chunks(aligner, sentences, at_once):
         yield from zip(chunk, encoded, predict(network, aligner, encoded), strict=True)
+
+
+@contextmanager
+def evaluating(network: Network) -> Iterator[None]:
+    """Dropout off, and afterwards as it was."""
+    was_training = network.training
+    network.eval()
+    try:
+        yield
+    finally:
+        network.train(was_training)
+
+
+def in_chunks(
+    aligner: Aligner, sentences: Iterable[Sentence], at_once: int = AT_ONCE
+) -> Iterator[tuple[list[Sentence], list[Encoded]]]:
+    """Sentences and their sub-words, `at_once` of them at a time."""
+    remaining = iter(sentences)
+    while chunk := list(islice(remaining, at_once)):
+        yield chunk, aligner.encode(chunk)
+
+
+def in_groups(
+    aligner: Aligner, encoded: Sequence[Encoded], budget: int, compute: Callable[[Sequence[Encoded]], Iterable[R]]
+) -> list[R]:
+    """One result per sentence, in their order, computed for groups of like length within a budget of sub-words."""
+    results: dict[int, R] = {}
+    for group in by_token_budget([aligner.cost(e) for e in encoded], budget):
+        results.update(zip(group, compute([encoded[i] for i in group]), strict=True))
+    return [results[i] for i in range(len(encoded))]
 
 
 def _forward(

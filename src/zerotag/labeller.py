@@ -16,7 +16,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from zerotag.align import Aligner
 from zerotag.encoders import empty_encoder, encoder_config
 from zerotag.errors import ZerotagError
-from zerotag.inference import best_device
+from zerotag.inference import AT_ONCE, best_device
 from zerotag.model import Network
 from zerotag.scorers.native import NativeScorer
 from zerotag.storage import WEIGHTS, Manifest, read_manifest, write_folder
@@ -55,14 +55,14 @@ class WordLabeller:
             raise TypeError("label() takes a list of texts; for a single one write label([text])[0]")
         return list(self.stream(map(as_sentence, texts)))
 
-    def stream(self, sentences: Iterable[Sentence]) -> Iterator[Labelled]:
-        """Label any number of sentences in bounded memory, in their order."""
-        for scored in self.score(sentences):
+    def stream(self, sentences: Iterable[Sentence], *, at_once: int = AT_ONCE) -> Iterator[Labelled]:
+        """Label any number of sentences in their order, holding `at_once` of them in memory."""
+        for scored in self.score(sentences, at_once=at_once):
             yield decide(scored, self.label_names, self.rules)
 
-    def score(self, sentences: Iterable[Sentence]) -> Iterator[Scored]:
+    def score(self, sentences: Iterable[Sentence], *, at_once: int = AT_ONCE) -> Iterator[Scored]:
         """Scores without decisions."""
-        return NativeScorer(self.network, self.aligner).score(sentences)
+        return NativeScorer(self.network, self.aligner, at_once=at_once).score(sentences)
 
     def save_pretrained(self, save_directory: str | Path) -> None:
         """Write everything that `load` needs into a folder."""

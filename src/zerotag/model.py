@@ -21,6 +21,8 @@ class TensorBatch(NamedTuple):
     token_mask: Tensor
     sentence_of_window: Tensor
     stitch: Tensor | None
+    spellings: Tensor | None = None
+    characters: Tensor | None = None
 
     @classmethod
     def of(cls, batch: Batch, device: torch.device) -> TensorBatch:
@@ -38,6 +40,8 @@ class TensorBatch(NamedTuple):
             move(batch.token_mask),
             move(batch.sentence_of_window),
             None if batch.stitch is None else move(batch.stitch),
+            None if batch.spellings is None else move(batch.spellings),
+            None if batch.characters is None else move(batch.characters),
         )
 
 
@@ -63,7 +67,14 @@ class Network(nn.Module):
 
     def forward(self, batch: TensorBatch) -> HeadOutput:
         """Logits of the batch's sentences and tokens."""
-        encoded: Tensor = self.encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
+        inputs = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask}
+        if batch.spellings is not None and batch.characters is not None:
+            inputs |= {"spellings": batch.spellings, "characters": batch.characters}
+        encoded: Tensor = self.encoder(**inputs).last_hidden_state
+        return self.read(encoded, batch)
+
+    def read(self, encoded: Tensor, batch: TensorBatch) -> HeadOutput:
+        """Logits from what the encoder made of the batch's windows, `encoded` (W, L, H)."""
         if isinstance(self.head, Classifier):
             output: HeadOutput = self.head(_sentence_means(encoded[:, 0], batch))
         else:

@@ -12,7 +12,9 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
+
+from safetensors import SafetensorError
 
 import zerotag
 from zerotag.config import ModelConfig, TrainConfig, from_dict
@@ -61,7 +63,7 @@ def write_folder(folder: Path, manifest: Manifest, write_files: Callable[[Path],
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
     """A new folder to fill, which takes the place of `folder` if all went well and vanishes if not."""
-    try:
+    with _explained(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
             new = Path(scratch, "new")
@@ -70,8 +72,26 @@ def whole_folder(folder: Path) -> Iterator[Path]:
             if folder.exists():
                 folder.rename(Path(scratch, "old"))
             new.rename(folder)
-    except OSError as error:
-        raise ZerotagError(f"cannot write {folder}: {error.strerror or error}") from error
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[TextIO]:
+    """A text file to write, which takes its place if all went well and vanishes if not."""
+    with _explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as scratch:
+            new = Path(scratch, "new")
+            with new.open("w", encoding="utf-8", newline="") as file:
+                yield file
+            new.replace(path)
+
+
+@contextmanager
+def _explained(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, SafetensorError) as error:
+        raise ZerotagError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -42,7 +42,10 @@ class Progress:
     """Where a training is, after each step and each epoch."""
 
     epoch: int
+    """The one under way, from 1."""
+
     epochs: int
+    epochs_done: int
     steps_done: int
     steps: int
     loss: float
@@ -123,9 +126,8 @@ def check_corpus(corpus: Corpus[Example], dev: Corpus[Example] | None) -> None:
     for k, name in enumerate(corpus.label_names):
         positive = sum(example.labels[k] for example in corpus.examples)
         if positive in (0, len(corpus)):
-            raise ZerotagError(
-                f"only one class: {'every' if positive else 'no'} training sentence has the label {name!r}; {BOTH_NEEDED}"
-            )
+            which = "every" if positive else "no"
+            raise ZerotagError(f"only one class: {which} training sentence has the label {name!r}; {BOTH_NEEDED}")
     if not corpus.label_names:
         raise ZerotagError(f"only one class: no training sentence has a label; {BOTH_NEEDED}")
 
@@ -247,7 +249,7 @@ class Run:
             output = self._network(batch)
         value = loss(output, batch.token_mask, labels, self._training.gamma)
         self._optimizer.zero_grad()
-        value.backward()  # type: ignore[no-untyped-call]
+        value.backward()
         nn.utils.clip_grad_norm_(self._network.parameters(), LARGEST_GRADIENT)
         self._optimizer.step()
         number = value.item()
@@ -290,6 +292,7 @@ class Run:
             Progress(
                 epoch=position.epoch + (0 if position.step == 0 else 1),
                 epochs=self._training.epochs,
+                epochs_done=position.epoch,
                 steps_done=self._steps if position.finished else done,
                 steps=self._steps,
                 loss=last_loss,

@@ -1,0 +1,56 @@
+"""`zerotag evaluate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zerotag.cli.options import (
+    Device,
+    InputFormat,
+    LabelColumns,
+    Negative,
+    Overwrite,
+    TextColumn,
+    chosen_device,
+    columns,
+    require_absent,
+)
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="Model folder that `zerotag train` wrote.")],
+    gold: Annotated[Path, typer.Argument(help="Sentences with labels, on words if word scores are to be measured.")],
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write every measure to this file.")] = None,
+    text_column: TextColumn = "text",
+    label_column: LabelColumns = None,
+    negative: Negative = None,
+    input_format: InputFormat = None,
+    device: Device = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Measure a model: sentence and word precision, recall and F1, mean average precision."""
+    require_absent(json_file, overwrite)
+    from rich.console import Console
+
+    from zerotag.data import read_gold
+    from zerotag.evaluate import evaluate as measure
+    from zerotag.labeller import load
+    from zerotag.render.tables import score_table
+    from zerotag.render.terminal import rich_table
+
+    labeller = load(model, device=chosen_device(device))
+    chosen_columns = columns(text_column, label_column, negative, input_format)
+    examples = read_gold(gold, columns=chosen_columns, label_names=labeller.label_names).examples
+    scored = labeller.score(example.sentence for example in examples)
+    report = measure(zip(examples, scored, strict=True), labeller.label_names, labeller.rules)
+    if json_file is not None:
+        import json
+
+        from zerotag.storage import whole_file
+
+        with whole_file(json_file) as file:
+            file.write(json.dumps(report.to_json(), indent=2, ensure_ascii=False) + "\n")
+    Console().print(rich_table(score_table(report, f"{model} on {gold}")))

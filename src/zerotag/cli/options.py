@@ -1,0 +1,65 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zerotag.errors import ZerotagError
+
+if TYPE_CHECKING:
+    import torch
+
+    from zerotag.data import Columns
+
+TextColumn = Annotated[str, typer.Option(help="Column that holds the text, in CSV, JSONL and Parquet.")]
+LabelColumns = Annotated[
+    list[str] | None,
+    typer.Option("--label-column", help="Column that holds the label; repeat it for several 0/1 columns. [label]"),
+]
+Negative = Annotated[
+    list[str] | None,
+    typer.Option(help="Label value that means 'none'; may be repeated. [O, c, 0, false, no]"),
+]
+InputFormat = Annotated[
+    str | None, typer.Option(help="tsv, csv, jsonl, parquet or text. [by the suffix; text for standard input]")
+]
+Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:N. [a GPU if there is one]")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output if it exists.")]
+
+
+def columns(
+    text_column: str, label_column: list[str] | None, negative: list[str] | None, input_format: str | None
+) -> Columns:
+    """The shared input options as one object."""
+    from zerotag.data import Columns
+
+    return Columns(
+        text=text_column,
+        labels=tuple(label_column or ("label",)),
+        negative=tuple(negative) if negative else None,
+        format=input_format,
+    )
+
+
+def chosen_device(name: str | None) -> torch.device | None:
+    """The device by its name; None leaves the choice to the library."""
+    if name is None:
+        return None
+    import torch
+
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise ZerotagError(f"unknown device {name!r}; allowed: cpu, cuda, cuda:N") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ZerotagError(f"device {name!r} was asked for, and no GPU can be used here; leave --device out")
+    return device
+
+
+def require_absent(output: Path | None, overwrite: bool) -> None:
+    """Refuse to touch what is there already."""
+    if output is not None and output.exists() and not overwrite:
+        raise ZerotagError(f"{output} exists; choose another name or give --overwrite")

@@ -1,0 +1,70 @@
+"""How far a training has come: a live bar in a terminal, a line per epoch in a log."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from zerotag.train import Progress
+
+
+class TrainingProgress:
+    """A context in which `show` draws a training's progress on standard error."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        self._live = sys.stderr.isatty()
+        self._epochs_shown = 0
+        self._bar = Bar(
+            TextColumn("training"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("steps · {task.description}"),
+            console=Console(stderr=True),
+            disable=not self._live,
+        )
+        self._task = self._bar.add_task("starting", total=None)
+
+    def __enter__(self) -> TrainingProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def show(self, progress: Progress) -> None:
+        """Draw the state of the training."""
+        words = describe(progress)
+        if self._live:
+            self._bar.update(self._task, total=progress.steps, completed=progress.steps_done, description=words)
+        elif progress.epochs_done > self._epochs_shown:
+            self._epochs_shown = progress.epochs_done
+            typer.echo(words, err=True)
+
+
+def describe(progress: Progress) -> str:
+    """One line: epoch, loss, development F1, time left."""
+    parts = [f"epoch {progress.epoch}/{progress.epochs}", f"loss {progress.loss:.4f}"]
+    if progress.best_f1 is not None:
+        parts.append(f"best dev F1 {100 * progress.best_f1:.1f}")
+    if progress.seconds_left:
+        parts.append(f"{duration(progress.seconds_left)} left")
+    return " · ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as 45 s, 3:20 or 2:05:00."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"

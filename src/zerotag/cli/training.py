@@ -1,0 +1,131 @@
+"""`zerotag train`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from zerotag.cli.options import (
+    Device,
+    InputFormat,
+    LabelColumns,
+    Negative,
+    Overwrite,
+    TextColumn,
+    chosen_device,
+    columns,
+    require_absent,
+)
+from zerotag.cli.progress import TrainingProgress, duration
+from zerotag.config import PACKAGED_ENCODER, PRESETS, ModelConfig, TrainConfig
+from zerotag.errors import ZerotagError
+
+
+def train(
+    train: Annotated[Path, typer.Argument(help="Sentences with labels: .tsv, .csv, .jsonl or .parquet.")],
+    out: Annotated[Path, typer.Option(help="Folder for the model.")],
+    dev: Annotated[Path | None, typer.Option(help="Development sentences. [a tenth of the training ones]")] = None,
+    preset: Annotated[str, typer.Option(help=f"Settings to start from: {', '.join(PRESETS)}.")] = "default",
+    model: Annotated[
+        str | None, typer.Option(help=f"Encoder: a folder or a name on the Hugging Face hub. [{PACKAGED_ENCODER}]")
+    ] = None,
+    head: Annotated[str | None, typer.Option(help="soft-attention, or cls for a plain sentence classifier.")] = None,
+    depth: Annotated[str | None, typer.Option(help="Layer to read, or auto.")] = None,
+    beta: Annotated[float | None, typer.Option(help="Sharpness of the attention.")] = None,
+    gamma: Annotated[float | None, typer.Option(help="Weight of the two attention losses.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the training sentences.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Sentences per step.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Peak learning rate.")] = None,
+    patience: Annotated[int | None, typer.Option(help="Epochs without improvement before stopping.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Everything random follows from it.")] = None,
+    text_column: TextColumn = "text",
+    label_column: LabelColumns = None,
+    negative: Negative = None,
+    input_format: InputFormat = None,
+    device: Device = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Train a word labeller on sentence labels.
+
+    Killed or stopped, the same command goes on where it was.
+    """
+    require_absent(out, overwrite)
+    model_config, train_config = _configs(
+        preset,
+        {"encoder": model, "head": head, "depth": _depth(depth), "beta": beta},
+        {
+            "gamma": gamma,
+            "epochs": epochs,
+            "batch_size": batch_size,
+            "learning_rate": learning_rate,
+            "patience": patience,
+            "seed": seed,
+        },
+        forget_depth=depth == "auto",
+    )
+    from zerotag.data import read
+
+    chosen_columns = columns(text_column, label_column, negative, input_format)
+    corpus = read(train, columns=chosen_columns)
+    dev_corpus = None if dev is None else read(dev, columns=chosen_columns, label_names=corpus.label_names)
+
+    from zerotag.train import train as train_labeller
+
+    unfinished = out.with_name(out.name + ".partial")
+    if unfinished.exists():
+        typer.echo(f"going on with the training in {unfinished}", err=True)
+    start = time.monotonic()
+    try:
+        with TrainingProgress() as progress:
+            labeller = train_labeller(
+                corpus,
+                dev_corpus,
+                model=model_config,
+                training=train_config,
+                checkpoints=unfinished,
+                device=chosen_device(device),
+                on_progress=progress.show,
+            )
+    except KeyboardInterrupt:
+        raise ZerotagError(f"stopped; the same command goes on from {unfinished}") from None
+    labeller.save_pretrained(out)
+    delete_folder(unfinished)
+    settings = labeller.manifest.model
+    f1 = labeller.manifest.scores["dev sentence F1"]
+    typer.echo(
+        f"{out}: labels {', '.join(labeller.label_names)}; depth {settings.depth} of {settings.encoder}; "
+        f"dev sentence F1 {100 * f1:.1f}; trained in {duration(time.monotonic() - start)}"
+    )
+
+
+def delete_folder(folder: Path) -> None:
+    """Remove the checkpoints of a training that is finished and saved."""
+    import shutil
+
+    shutil.rmtree(folder)
+
+
+def _configs(
+    preset: str, model: dict[str, Any], training: dict[str, Any], *, forget_depth: bool
+) -> tuple[ModelConfig, TrainConfig]:
+    if preset not in PRESETS:
+        raise ZerotagError(f"unknown preset {preset!r}; there are: {', '.join(PRESETS)}")
+    model_config, train_config = PRESETS[preset]
+    if forget_depth:
+        model_config = replace(model_config, depth=None)
+    return (
+        replace(model_config, **{name: value for name, value in model.items() if value is not None}),
+        replace(train_config, **{name: value for name, value in training.items() if value is not None}),
+    )
+
+
+def _depth(text: str | None) -> int | None:
+    if text is None or text == "auto":
+        return None
+    if not text.isascii() or not text.isdigit():
+        raise ZerotagError(f"depth {text!r} is neither a number of layers nor auto")
+    return int(text)

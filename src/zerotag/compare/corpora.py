@@ -1,0 +1,81 @@
+"""The corpora of an experiment, parted so that word labels are only where they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from zerotag.compare.experiment import Experiment
+from zerotag.data import read_gold
+from zerotag.data.corpora import CORPORA, CorpusModule
+from zerotag.data.corpora.checked import TaggedSentence, check
+from zerotag.errors import ZerotagError
+from zerotag.types import Corpus, Example, GoldExample, Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Splits:
+    """A corpus as methods see it: `train` and `dev` have sentence labels only, `test` is for evaluation."""
+
+    train: Corpus[Example]
+    dev: Corpus[Example]
+    test: Corpus[GoldExample]
+    dev_with_word_labels: Corpus[GoldExample]
+    """For methods that are declared to use them, and for nothing else."""
+
+    @classmethod
+    def of(cls, train: Corpus[GoldExample], dev: Corpus[GoldExample], test: Corpus[GoldExample]) -> Splits:
+        """Take the word labels away from what trains and what decides without them."""
+        return cls(without_word_labels(train), without_word_labels(dev), test, dev)
+
+
+def without_word_labels(corpus: Corpus[GoldExample]) -> Corpus[Example]:
+    """The same sentences and sentence labels."""
+    examples = tuple(Example(example.sentence, example.labels) for example in corpus.examples)
+    return Corpus(corpus.label_names, examples, corpus.negative)
+
+
+def read_splits(experiment: Experiment, name: str, data: Path | None) -> Splits:
+    """Read a corpus of the paper from the folder `data`, or one's own from its folder beside the TOML."""
+    own = experiment.path.parent / name
+    if name not in CORPORA and own.is_dir():
+        return _own(own)
+    if name not in CORPORA:
+        raise ZerotagError(
+            f"{experiment.path}: corpus {name!r} is neither one of {', '.join(CORPORA)} nor a folder beside the TOML"
+        )
+    if data is None:
+        raise ZerotagError(f"corpus {name!r} is not in the package: give the folder that holds {name}/ with --data")
+    return _released(CORPORA[name], data / name)
+
+
+def _own(folder: Path) -> Splits:
+    train = read_gold(folder / "train.tsv")
+    dev, test = (read_gold(folder / f"{part}.tsv", label_names=train.label_names) for part in ("dev", "test"))
+    return Splits.of(train, dev, test)
+
+
+def _released(corpus: CorpusModule, folder: Path) -> Splits:
+    splits = corpus.read_splits(folder)
+    check(splits, corpus.FACTS)
+
+    def part(sentences: Iterable[TaggedSentence]) -> Corpus[GoldExample]:
+        return Corpus((corpus.FACTS.label,), tuple(map(_gold, sentences)), corpus.FACTS.negative)
+
+    return Splits.of(*(part(splits[name]) for name in ("train", "dev", "test")))
+
+
+def _gold(tagged: TaggedSentence) -> GoldExample:
+    words, positive = zip(*tagged, strict=True)
+    return GoldExample(Sentence.from_words(words), (any(positive),), tuple((one,) for one in positive))
+
+
+def sample(size: int, limit: int | None) -> list[int]:
+    """Which sentences of a set of `size` are taken where only `limit` may be: the same in every run."""
+    if limit is None or limit >= size:
+        return list(range(size))
+    chosen: list[int] = np.sort(np.random.default_rng(0).choice(size, limit, replace=False)).tolist()
+    return chosen

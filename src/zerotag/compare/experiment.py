@@ -1,0 +1,222 @@
+"""An experiment as its TOML declares it: methods × corpora × seeds. No torch, so that tables are quick to draw."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from zerotag.compare.toml_table import TomlTable
+from zerotag.config import PRESETS, ModelConfig, TrainConfig, from_dict
+from zerotag.errors import ZerotagError
+
+Threshold = Literal["fixed", "dev-word-f1"]
+"""Where a method's word threshold comes from: 0.5, or the best word F1 on the development set's word labels."""
+
+SENTENCES_ONLY = "none"
+"""The scorer of a method that only classifies sentences."""
+
+CHOSEN_BY_WORD_LABELS = ("heads",)
+"""Scorers which themselves are chosen by the development set's word labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A model that is trained once per corpus and seed, whatever number of methods reads it."""
+
+    name: str
+    model: ModelConfig
+    training: TrainConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A row of the tables: a trained model, what scores its words, and how scores become decisions."""
+
+    name: str
+    training: str | None
+    scorer: str
+    options: Mapping[str, int | float]
+    """Settings of the scorer, such as LIME's number of samples."""
+
+    threshold: Threshold
+    seeds: tuple[int, ...]
+    dev_sentences: int | None
+    """At most so many development sentences are scored to choose a threshold or head; None for all."""
+
+    test_sentences: int | None
+    """At most so many test sentences are scored; None for all."""
+
+    published: str
+    """The row of the paper's tables to show beside it."""
+
+    sweep: bool
+    """A point of the β sweep: left out of the other tables."""
+
+    @property
+    def uses_word_labels(self) -> bool:
+        """Whether word labels of the development set have a say: such a method is not zero-shot."""
+        return self.threshold == "dev-word-f1" or self.scorer in CHOSEN_BY_WORD_LABELS
+
+    @property
+    def slug(self) -> str:
+        """The name as it stands in file names."""
+        return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One method on one corpus with one seed: what is done, or not, as a whole."""
+
+    corpus: str
+    method: Method
+    seed: int
+
+    @property
+    def file_name(self) -> str:
+        """Its file in the folder of runs."""
+        return f"{self.corpus}.{self.method.slug}.{self.seed}.json"
+
+    def __str__(self) -> str:
+        return f"{self.corpus}, {self.method.name}, seed {self.seed}"
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """All that an experiment's TOML says."""
+
+    path: Path
+    title: str
+    about: str
+    draft: bool
+    """Left out of the results page."""
+
+    corpora: tuple[str, ...]
+    """Names of the paper's corpora, or folders beside the TOML with train.tsv, dev.tsv and test.tsv."""
+
+    seeds: tuple[int, ...]
+    reference: str
+    """The method that significance tests compare the others with."""
+
+    dev_word_measures: bool
+    """Record word measures on the development set too, once everything is decided."""
+
+    trainings: Mapping[str, Training]
+    methods: tuple[Method, ...]
+
+    @property
+    def name(self) -> str:
+        """The TOML's name, which is also that of the folder beside it with the results."""
+        return self.path.stem
+
+    @property
+    def results(self) -> Path:
+        """The folder of results beside the TOML."""
+        return self.path.with_suffix("")
+
+    def runs(self) -> Iterator[Run]:
+        """Every run; all corpora and methods of a seed before the next seed, so that part of them makes a table."""
+        for seed in sorted({seed for method in self.methods for seed in method.seeds}):
+            for corpus in self.corpora:
+                yield from (Run(corpus, method, seed) for method in self.methods if seed in method.seeds)
+
+    def settings(self, run: Run) -> dict[str, Any]:
+        """What a run's result depends on, as it is written into its file."""
+        method = run.method
+        training = None if method.training is None else self.trainings[method.training]
+        return {
+            "model": None if training is None else asdict(training.model),
+            "training": None if training is None else asdict(training.training) | {"seed": run.seed},
+            "scorer": method.scorer,
+            "options": dict(method.options),
+            "threshold": method.threshold,
+            "dev_sentences": method.dev_sentences,
+            "test_sentences": method.test_sentences,
+        }
+
+
+def read_experiment(path: Path) -> Experiment:
+    """Read and check a TOML; whatever is unknown in it is refused."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ZerotagError(f"{path}: no such file; give the TOML of an experiment") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ZerotagError(f"{path}: not a TOML file that can be read ({error})") from None
+    table = TomlTable(str(path), document)
+    seeds = table.integers("seeds")
+    base_model, base_training = table.table("model").rest(), table.table("training").rest()
+    trainings = {name: _training(name, its, base_model, base_training) for name, its in table.tables("trainings")}
+    methods = tuple(_method(its, seeds, trainings) for its in table.list_of_tables("methods"))
+    experiment = Experiment(
+        path=path,
+        title=table.text("title"),
+        about=table.text("about", "").strip(),
+        draft=table.flag("draft"),
+        corpora=table.texts("corpora"),
+        seeds=seeds,
+        reference=table.text("reference"),
+        dev_word_measures=table.flag("dev_word_measures"),
+        trainings=trainings,
+        methods=methods,
+    )
+    table.refuse_the_rest()
+    _check(experiment)
+    return experiment
+
+
+def _training(name: str, table: TomlTable, base_model: dict[str, Any], base_training: dict[str, Any]) -> Training:
+    preset = table.text("preset", "")
+    if preset:
+        if preset not in PRESETS:
+            raise table.error("preset", preset, ", ".join(PRESETS))
+        base_model, base_training = map(asdict, PRESETS[preset])
+        base_training.pop("seed")
+    model = base_model | table.table("model").rest()
+    training = base_training | table.table("training").rest()
+    table.refuse_the_rest()
+    if "seed" in training:
+        raise ZerotagError(f"{table.where}: leave the seed out of the training; seeds = [...] gives them")
+    try:
+        return Training(name, from_dict(ModelConfig, model), from_dict(TrainConfig, training))
+    except (TypeError, ZerotagError) as error:
+        raise ZerotagError(f"{table.where}: {error}") from None
+
+
+def _method(table: TomlTable, seeds: tuple[int, ...], trainings: Mapping[str, Training]) -> Method:
+    name = table.text("name")
+    training = table.text("training", "") or None
+    if training is not None and training not in trainings:
+        raise table.error("training", training, ", ".join(trainings))
+    threshold = table.text("threshold", "fixed")
+    if threshold not in get_args(Threshold):
+        raise table.error("threshold", threshold, ", ".join(get_args(Threshold)))
+    method = Method(
+        name=name,
+        training=training,
+        scorer=table.text("scorer", "native"),
+        options=table.table("options").numbers(),
+        threshold=threshold,
+        seeds=table.integers("seeds", seeds),
+        dev_sentences=table.whole_number("dev_sentences"),
+        test_sentences=table.whole_number("test_sentences"),
+        published=table.text("published", name),
+        sweep=table.flag("sweep"),
+    )
+    table.refuse_the_rest()
+    return method
+
+
+def _check(experiment: Experiment) -> None:
+    slugs = [method.slug for method in experiment.methods]
+    for method in experiment.methods:
+        if not method.slug or slugs.count(method.slug) > 1:
+            raise ZerotagError(f"{experiment.path}: two methods would share the file name of {method.name!r}; rename one")
+    names = [method.name for method in experiment.methods]
+    if experiment.reference not in names:
+        raise ZerotagError(
+            f"{experiment.path}: reference {experiment.reference!r} is not a method; there are: {', '.join(names)}"
+        )
