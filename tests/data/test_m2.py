@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from zerotag.data import read, read_gold, stream
 from zerotag.data.m2 import read_m2
 from zerotag.errors import ZerotagError
 
@@ -101,7 +102,7 @@ def test_windows_line_ends_a_byte_order_mark_and_no_last_line_end(tmp_path: Path
         ([SENTENCE, "A 0|||R|||x|||REQUIRED|||-NONE-|||0"], 2, "expected 'A start end"),
         ([SENTENCE, "A 0 one|||R|||x|||REQUIRED|||-NONE-|||0"], 2, "expected 'A start end"),
         ([SENTENCE, "A 0 1|||R|||x|||REQUIRED|||-NONE-|||me"], 2, "expected 'A start end"),
-        ([SENTENCE, "A " + "9" * 5000], 2, "999…'"),
+        ([SENTENCE, "A " + "9" * 5000], 2, "999…"),
         ([SENTENCE, edit(0, 1) + "9" * 5000], 2, "expected 'A start end"),
         ([SENTENCE, f"A 0 {'9' * 5000}|||R|||x|||REQUIRED|||-NONE-|||0"], 2, "expected 'A start end"),
         ([SENTENCE, edit(6, 8)], 2, "edit 6 8 is outside its sentence; spans lie within 0 and 7"),
@@ -123,7 +124,7 @@ def test_bad_lines_are_named_in_one_line(tmp_path: Path, lines: list[str], place
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"S fine\n\nS caf\xe9\n", ":3: not UTF-8"), (b"S fine\0\n", ":1: a NUL byte"), (None, ": cannot read the file")],
+    [(b"S fine\n\nS caf\xe9\n", ":3: not UTF-8"), (b"S fine\0\n", ":1: a NUL byte"), (None, ": no such file")],
 )
 def test_files_that_are_no_text(tmp_path: Path, content: bytes | None, message: str) -> None:
     path = tmp_path / "essay.m2"
@@ -149,3 +150,13 @@ def test_a_word_is_an_error_exactly_if_an_edit_touches_it(
         inside = any(start <= i < end for start, end in spans)
         inserted = any(start == end and (start == i or start == length == i + 1) for start, end in spans)
         assert error == (inside or inserted)
+
+
+def test_m2_is_an_input_format_like_any_other(tmp_path: Path) -> None:
+    path = write(tmp_path, SENTENCE, edit(1, 2), "", "S All is well .", edit(-1, -1, "noop"))
+    gold = read_gold(path)
+    assert gold.label_names == ("error",)
+    assert [example.labels for example in gold.examples] == [(True,), (False,)]
+    assert gold.examples[0].word_labels == ((False,), (True,), *((False,),) * 5)
+    assert [example.labels for example in read(path).examples] == [(True,), (False,)]
+    assert [sentence.words[-1] for sentence in stream(path)] == ["bus", "."]

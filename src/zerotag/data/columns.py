@@ -15,7 +15,7 @@ class Columns:
     text: the column with the raw text.
     labels: one column of label names, or several columns of 0 and 1 that name one label each.
     negative: the values that mean "no label"; None: `O`, `c`, `false`, `no`. The number 0 always does.
-    format: tsv, csv, jsonl, parquet or text; None: by the suffix of the file.
+    format: tsv, csv, jsonl, parquet, m2 or text; None: by the suffix of the file.
     """
 
     text: str = "text"

@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
+from zerotag.data.columns import Columns
+from zerotag.data.lines import lines, name_of, without_end
+from zerotag.data.problems import shown
+from zerotag.data.rows import Cell, Row, checked
 from zerotag.errors import ZerotagError
+from zerotag.types import Sentence
 
 _FIELDS = "A start end|||type|||correction|||required|||comment|||annotator"
+_LABEL = "error"
 _SPAN = re.compile(r"(-?[0-9]{1,9}) (-?[0-9]{1,9})")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
@@ -29,60 +36,48 @@ class _Edit:
     words: range
 
 
-def read_m2(path: Path, annotator: int = 0) -> Iterator[M2Sentence]:
+def rows(path: Path | None, _columns: Columns, *, labelled: bool) -> Iterator[Row]:
+    """A row per sentence, in which each wrong word has the label `error`."""
+    for sentence in read_m2(path):
+        cells = tuple((Cell(sentence.place, wrong, _LABEL),) for wrong in sentence.errors)
+        yield Row(
+            sentence.place,
+            checked(sentence.place, Sentence.from_words(sentence.words)),
+            word_labels=cells if labelled else None,
+        )
+
+
+def read_m2(path: Path | None, annotator: int = 0) -> Iterator[M2Sentence]:
     """Yield the sentences of an M2 file as one annotator marked them.
 
     Every word inside an edit is an error. An insertion marks the word it goes in front of, or the last word at the
     end of the sentence. A sentence without edits by this annotator, or with a `noop`, has no errors.
     """
     annotators: set[int] = set()
-    for block in _blocks(path):
-        (number, first), *rest = block
-        place = f"{path}:{number}"
+    for (place, first), *rest in _blocks(path):
         words = _words(first, place)
-        edits = [_edit(line, len(words), f"{path}:{number}") for number, line in rest]
+        edits = [_edit(line, len(words), its_place) for its_place, line in rest]
         annotators.update(edit.annotator for edit in edits)
         wrong = {i for edit in edits if edit.annotator == annotator for i in edit.words}
         yield M2Sentence(words, tuple(i in wrong for i in range(len(words))), place)
     if annotators and annotator not in annotators:
         known = ", ".join(map(str, sorted(annotators)))
-        raise ZerotagError(f"{path}: no edits by annotator {annotator}; the file has annotator {known}")
+        raise ZerotagError(f"{name_of(path)}: no edits by annotator {annotator}; the file has annotator {known}")
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a UTF-8 text file with their numbers, without line ends or a byte-order mark."""
-    number = 0
-    try:
-        with path.open("rb") as file:
-            for number, raw in enumerate(file, start=1):
-                if b"\0" in raw:
-                    raise ZerotagError(f"{path}:{number}: a NUL byte; this is not a text file")
-                encoding = "utf-8-sig" if number == 1 else "utf-8"
-                yield number, raw.decode(encoding).rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise ZerotagError(f"{path}:{number}: not UTF-8 ({error.reason}); convert the file to UTF-8") from None
-    except OSError as error:
-        raise ZerotagError(f"{path}: cannot read the file: {error.strerror}") from None
-
-
-def _blocks(path: Path) -> Iterator[list[tuple[int, str]]]:
-    """Yield runs of lines that are not blank: a sentence and its edits."""
-    block: list[tuple[int, str]] = []
-    for number, line in numbered_lines(path):
-        if line.strip():
-            block.append((number, line))
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
+def _blocks(path: Path | None) -> Iterator[list[tuple[str, str]]]:
+    """Yield runs of lines that are not blank, each with its place: a sentence and its edits."""
+    placed = ((place, without_end(line)) for place, line in lines(path))
+    for blank, block in groupby(placed, key=lambda placed_line: not placed_line[1].strip()):
+        if not blank:
+            yield list(block)
 
 
 def _words(line: str, place: str) -> tuple[str, ...]:
     if line.startswith("A "):
         raise ZerotagError(f"{place}: an A line before its S line; a sentence starts with 'S ', its edits follow")
     if line != "S" and not line.startswith("S "):
-        raise ZerotagError(f"{place}: expected 'S ' and the words of a sentence, found {_short(line)}")
+        raise ZerotagError(f"{place}: expected 'S ' and the words of a sentence, found {shown(line)}")
     # Only the plain space separates words: the edits count a word with a no-break space inside as one.
     words = tuple(line[2:].split(" "))
     if words == ("",):
@@ -98,7 +93,7 @@ def _edit(line: str, length: int, place: str) -> _Edit:
     fields = line.removeprefix("A ").split("|||")
     span = _SPAN.fullmatch(fields[0])
     if not line.startswith("A ") or len(fields) != 6 or span is None or not _NUMBER.fullmatch(fields[5]):
-        raise ZerotagError(f"{place}: expected '{_FIELDS}', found {_short(line)}")
+        raise ZerotagError(f"{place}: expected '{_FIELDS}', found {shown(line)}")
     annotator = int(fields[5])
     if fields[1] == "noop":
         return _Edit(annotator, range(0))
@@ -109,7 +104,3 @@ def _edit(line: str, length: int, place: str) -> _Edit:
         start = min(start, length - 1)
         end = start + 1
     return _Edit(annotator, range(start, end))
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:60] + "…")

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
 
-from zerotag.data import csv, jsonl, parquet, text, tsv
+from zerotag.data import csv, jsonl, m2, parquet, text, tsv
 from zerotag.data.columns import Columns
 from zerotag.data.labels import LabelScheme
 from zerotag.data.lines import name_of, opened
@@ -27,6 +27,7 @@ _READERS: dict[str, _Reader] = {
     "csv": csv.rows,
     "jsonl": jsonl.rows,
     "parquet": parquet.rows,
+    "m2": m2.rows,
     "text": text.rows,
 }
 _FORMATS = {
@@ -36,6 +37,7 @@ _FORMATS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
+    ".m2": "m2",
     ".txt": "text",
 }
 _DEFAULT = Columns()

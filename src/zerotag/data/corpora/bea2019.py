@@ -13,7 +13,8 @@ import json
 from pathlib import Path
 
 from zerotag.data.corpora.checked import CorpusFacts, Counts, Splits, TaggedSentence, find_files
-from zerotag.data.m2 import numbered_lines, read_m2
+from zerotag.data.lines import lines
+from zerotag.data.m2 import read_m2
 from zerotag.errors import ZerotagError
 
 FACTS = CorpusFacts(
@@ -62,9 +63,8 @@ def _read_sentences(path: Path) -> list[TaggedSentence]:
 
 
 def _read_indices(path: Path, size: int) -> list[int]:
-    text = "\n".join(line for _, line in numbered_lines(path))
     try:
-        indices = json.loads(text)
+        indices = json.loads("".join(line for _, line in lines(path)))
     except (ValueError, RecursionError):
         indices = None
     if not isinstance(indices, list):

@@ -11,7 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from zerotag.data.corpora.checked import CorpusFacts, Counts, Splits, TaggedSentence, find_files
-from zerotag.data.m2 import numbered_lines
+from zerotag.data.lines import lines, without_end
+from zerotag.data.problems import shown
 from zerotag.errors import ZerotagError
 
 FACTS = CorpusFacts(
@@ -41,9 +42,9 @@ def read_splits(source: Path) -> Splits:
 def _read_sentences(path: Path) -> list[TaggedSentence]:
     sentences: list[TaggedSentence] = []
     words: list[tuple[str, bool]] = []
-    for number, line in numbered_lines(path):
-        if line:
-            words.append(_read_word(line, f"{path}:{number}"))
+    for place, line in lines(path):
+        if without_end(line):
+            words.append(_read_word(without_end(line), place))
         elif words:
             sentences.append(tuple(words))
             words = []
@@ -53,6 +54,5 @@ def _read_sentences(path: Path) -> list[TaggedSentence]:
 def _read_word(line: str, place: str) -> tuple[str, bool]:
     word, tab, label = line.partition("\t")
     if not word or not tab or label not in (FACTS.positive, FACTS.negative):
-        shown = line if len(line) <= 60 else line[:60] + "…"
-        raise ZerotagError(f"{place}: expected word<TAB>c or word<TAB>i, found {shown!r}")
+        raise ZerotagError(f"{place}: expected word<TAB>c or word<TAB>i, found {shown(line)}")
     return word, label == FACTS.positive
