@@ -7,7 +7,13 @@ import os
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "true"
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("zerotag", deadline=None)
 settings.load_profile("zerotag")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Warnings are errors, but for one that transformers' DeBERTa gives on import and nobody here can mend."""
+    config.addinivalue_line("filterwarnings", "ignore:`torch.jit.script` is deprecated:DeprecationWarning")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import (
     AutoModel,
     BertConfig,
@@ -60,28 +61,17 @@ def corpus(count: int = 40) -> Corpus[Example]:
 
 
 def tokenizer(family: str = "bert") -> PreTrainedTokenizerFast:
-    """A tokenizer of the family's kind, trained on the made-up sentences."""
-    text = [" ".join(words) for words, _ in sentences(40)] * 3
-    byte_level = family in ("roberta", "modernbert")
-    if byte_level:
-        raw = Tokenizer(models.BPE())
-        raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        raw.decoder = decoders.ByteLevel()
-        alphabet = pre_tokenizers.ByteLevel.alphabet()
-        raw.train_from_iterator(
-            text, trainers.BpeTrainer(vocab_size=400, special_tokens=_SPECIAL, initial_alphabet=alphabet)
-        )
+    """A tokenizer of the family's kind that knows short words whole and long ones by their halves.
+
+    Its sub-words are written down rather than trained: two trainings of WordPiece do not end alike.
+    """
+    if family in ("roberta", "modernbert"):
+        raw = _byte_level()
     elif family == "deberta-v2":
-        raw = Tokenizer(models.Unigram())
-        raw.pre_tokenizer = pre_tokenizers.Metaspace()
-        raw.train_from_iterator(
-            text, trainers.UnigramTrainer(vocab_size=200, special_tokens=_SPECIAL, unk_token="[UNK]")
-        )
+        raw = _unigram()
     else:
-        raw = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-        raw.normalizer = normalizers.BertNormalizer(lowercase=True)
-        raw.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        raw.train_from_iterator(text, trainers.WordPieceTrainer(vocab_size=120, special_tokens=_SPECIAL))
+        raw = _wordpiece()
+    raw.add_special_tokens(_SPECIAL)
     raw.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
@@ -96,6 +86,45 @@ def tokenizer(family: str = "bert") -> PreTrainedTokenizerFast:
 
 
 _SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+_WORDS = sorted({word for words, _ in sentences(240) for word in words})
+_SHORT = [word for word in _WORDS if len(word) <= 5]
+_HALVES = [(word[: len(word) // 2], word[len(word) // 2 :]) for word in _WORDS if len(word) > 5]
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def _wordpiece() -> Tokenizer:
+    inner = [*_LETTERS, *(end for _, end in _HALVES)]
+    known = [*_SPECIAL, *_LETTERS, *_SHORT, *(start for start, _ in _HALVES), *(f"##{piece}" for piece in inner)]
+    raw = Tokenizer(models.WordPiece(_numbered(known), unk_token="[UNK]"))
+    raw.normalizer = normalizers.BertNormalizer(lowercase=True)
+    raw.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return raw
+
+
+def _byte_level() -> Tokenizer:
+    pieces = [*(f"Ġ{word}" for word in _SHORT), *(f"Ġ{start}" for start, _ in _HALVES), *(end for _, end in _HALVES)]
+    merges = [(piece[:i], piece[i]) for piece in pieces for i in range(1, len(piece))]
+    known = [*_SPECIAL, *sorted(pre_tokenizers.ByteLevel.alphabet()), *(start + end for start, end in merges)]
+    raw = Tokenizer(models.BPE(_numbered(known), list(dict.fromkeys(merges))))
+    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    raw.decoder = decoders.ByteLevel()
+    return raw
+
+
+def _unigram() -> Tokenizer:
+    pieces = [*(f"▁{word}" for word in _SHORT), *(f"▁{start}" for start, _ in _HALVES), *(end for _, end in _HALVES)]
+    scores = {
+        **dict.fromkeys(_SPECIAL, 0.0),
+        **dict.fromkeys(["▁", *_LETTERS, "."], -8.0),
+        **dict.fromkeys(pieces, -3.0),
+    }
+    raw = Tokenizer(models.Unigram(list(scores.items()), unk_id=_SPECIAL.index("[UNK]")))
+    raw.pre_tokenizer = pre_tokenizers.Metaspace()
+    return raw
+
+
+def _numbered(pieces: Iterable[str]) -> dict[str, int]:
+    return {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
 
 
 def shape(family: str, vocabulary: int) -> PreTrainedConfig:
@@ -132,6 +161,13 @@ def shape(family: str, vocabulary: int) -> PreTrainedConfig:
     )
     if family == "electra":
         config.embedding_size = WIDTH
+    if family == "deberta-v2":  # as in the published models: positions count only relative to one another
+        config.relative_attention = True
+        config.pos_att_type = ["p2c", "c2p"]
+        config.position_biased_input = False
+        config.position_buckets = 16
+        config.norm_rel_ebd = "layer_norm"
+        config.share_att_key = True
     return config
 
 

@@ -62,18 +62,20 @@ class Aligner:
         self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._prefix, self._suffix = _special_tokens(self._tokenizer)
+        self._prefix, self._suffix = (np.asarray(ids, np.int64) for ids in _special_tokens(self._tokenizer))
         self._tokenizer.encode_special_tokens = True
+        added = self._tokenizer.get_added_tokens_decoder()
+        self._special = np.array([number for number, token in added.items() if token.special], np.int64)
         self._pad_id = pad_id
         self.offset = len(self._prefix)  # where in a window the sentence's own sub-words begin
         self.capacity = window - len(self._prefix) - len(self._suffix)
 
     def encode(self, sentences: Sequence[Sentence]) -> list[Encoded]:
         """Sub-words of many sentences at once, the tokenizer working in parallel."""
-        texts = [sentence.text for sentence in sentences]
+        texts = [well_formed(sentence.text) for sentence in sentences]
         encodings = self._tokenizer.encode_batch(texts, add_special_tokens=False)
         return [
-            self._align(sentence, np.asarray(encoding.ids, np.int64), np.asarray(encoding.offsets, np.int64))
+            self._align(sentence, self._ordinary(encoding.ids), np.asarray(encoding.offsets, np.int64))
             for sentence, encoding in zip(sentences, encodings, strict=True)
         ]
 
@@ -91,10 +93,16 @@ class Aligner:
             pair_tokens, pair_words = np.zeros(len(starts), np.int64), np.arange(len(starts))
         return Encoded(ids, pair_tokens, pair_words, len(starts))
 
+    def _ordinary(self, ids: Sequence[int]) -> IntArray:
+        """Unigram models know special tokens as ordinary pieces, too, and find them in a text that spells them."""
+        found = np.asarray(ids, np.int64)
+        smuggled = np.isin(found, self._special)
+        return np.where(smuggled, self._placeholder(), found) if smuggled.any() else found
+
     def _placeholder(self) -> int:
-        unknown = getattr(self._tokenizer.model, "unk_token", None)
-        found = self._tokenizer.token_to_id(unknown) if unknown else None
-        return self._pad_id if found is None else found
+        """The unknown sub-word: what the tokenizer makes of a character that does not exist."""
+        unknown = self._tokenizer.model.tokenize("\uffff")
+        return unknown[0].id if unknown else self._pad_id
 
     def windows(self, length: int) -> list[int]:
         """Where the windows of a sentence of `length` sub-words start: neighbours share a quarter of a window."""
@@ -112,20 +120,21 @@ class Aligner:
     def batch(self, sentences: Sequence[Encoded]) -> Batch:
         """Pad the windows of the sentences into one batch."""
         starts = [self.windows(len(sentence)) for sentence in sentences]
-        rows = [
-            [*self._prefix, *sentence.ids[start : start + self.capacity], *self._suffix]
-            for sentence, its_starts in zip(sentences, starts, strict=True)
-            for start in its_starts
-        ]
-        longest = max(map(len, rows))
-        input_ids = np.full((len(rows), longest), self._pad_id, np.int64)
-        attention_mask = np.zeros((len(rows), longest), np.int64)
-        for row, ids in enumerate(rows):
-            input_ids[row, : len(ids)] = ids
-            attention_mask[row, : len(ids)] = 1
+        pieces: list[IntArray] = []
+        lengths: list[int] = []
+        for sentence, its_starts in zip(sentences, starts, strict=True):
+            for start in its_starts:
+                ids = sentence.ids[start : start + self.capacity]
+                pieces += [self._prefix, ids, self._suffix]
+                lengths.append(len(self._prefix) + len(ids) + len(self._suffix))
+        longest = max(lengths)
+        filled = np.arange(longest) < np.asarray(lengths)[:, None]
+        input_ids = np.full(filled.shape, self._pad_id, np.int64)
+        input_ids[filled] = np.concatenate(pieces)
+        attention_mask = filled.astype(np.int64)
         counts = [len(its_starts) for its_starts in starts]
         if max(counts) == 1:
-            token_mask, stitch = np.zeros((len(rows), longest), np.bool_), None
+            token_mask, stitch = np.zeros(filled.shape, np.bool_), None
             for row, sentence in enumerate(sentences):
                 token_mask[row, len(self._prefix) + sentence.pair_tokens] = True
         else:
@@ -158,20 +167,19 @@ class WordAligner(Aligner):
     """For an encoder whose tokens are whole words, which it also spells."""
 
     def encode(self, sentences: Sequence[Sentence]) -> list[Encoded]:
-        """Words of many sentences at once; a tokenizer that knows words only by number gives one token for each."""
-        words = [sentence.words for sentence in sentences]
+        """Words of many sentences at once, each one token."""
+        words = [[*map(well_formed, sentence.words)] for sentence in sentences]
         encodings = self._tokenizer.encode_batch(words, is_pretokenized=True, add_special_tokens=False)
         return [
-            self._whole_words(sentence.words, np.asarray(encoding.ids, np.int64), encoding.word_ids)
-            for sentence, encoding in zip(sentences, encodings, strict=True)
+            self._whole_words(its_words, np.asarray(encoding.ids, np.int64), np.asarray(encoding.word_ids, np.int64))
+            for its_words, encoding in zip(words, encodings, strict=True)
         ]
 
-    def _whole_words(self, words: tuple[str, ...], ids: IntArray, places: Sequence[int]) -> Encoded:
-        pair_tokens, pair_words = np.arange(len(ids)), np.asarray(places, np.int64)
+    def _whole_words(self, words: Sequence[str], ids: IntArray, places: IntArray) -> Encoded:
         if not len(ids):  # nothing but empty words
-            ids, places = np.array([self._placeholder()], np.int64), [0]
-            pair_tokens, pair_words = np.zeros(len(words), np.int64), np.arange(len(words))
-        return Encoded(ids, pair_tokens, pair_words, len(words), tuple(words[place] for place in places))
+            ids = np.array([self._placeholder()], np.int64)
+            return Encoded(ids, np.zeros(len(words), np.int64), np.arange(len(words)), len(words), ("",))
+        return Encoded(ids, np.arange(len(ids)), places, len(words), tuple(words[place] for place in places))
 
     def batch(self, sentences: Sequence[Encoded]) -> Batch:
         """Pad the windows of the sentences into one batch; words that occur in it more than once are spelled once."""
@@ -193,6 +201,7 @@ def _characters(words: Sequence[str]) -> IntArray:
     characters = np.full((len(words), min(LONGEST_SPELLING, max(map(len, words)) or 1)), NO_CHARACTER, np.int64)
     for row, word in enumerate(words):
         codes = [*map(ord, word[:LONGEST_SPELLING])]
+        characters[row, : len(codes)] = codes
     return characters
 
 
@@ -205,15 +214,15 @@ def word_scores(encoded: Encoded, token_scores: FloatArray) -> FloatArray:
 
 def best_windows(length: int, starts: Sequence[int], capacity: int) -> IntArray:
     """For each sub-word the window that shows most of its context: (length,)."""
-    positions = np.arange(length)
-    begin = np.asarray(starts)[:, None]
-    end = np.minimum(begin + capacity, length)
-    left = np.where(begin == 0, length, positions - begin)  # the start of the sentence cuts nothing off
-    right = np.where(end == length, length, end - 1 - positions)
-    inside = (positions >= begin) & (positions < end)
-    context = np.where(inside, np.minimum(left, right), -1)
-    best: IntArray = context.argmax(axis=0)
+    begin = np.asarray(starts)
+    turns = (begin[:-1] + begin[1:] + capacity - 1) / 2  # the middle of what two neighbouring windows share
+    best: IntArray = np.searchsorted(turns, np.arange(length))
     return best
+
+
+def well_formed(text: str) -> str:
+    """The text with halves of surrogate pairs, which JSON can hold and tokenizers refuse, as question marks."""
+    return text.encode(errors="replace").decode()
 
 
 def _special_tokens(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:

@@ -10,17 +10,15 @@ import numpy as np
 def by_token_budget(costs: Sequence[tuple[int, int]], budget: int) -> list[list[int]]:
     """Indices of sentences in groups of like length that stay within `budget` padded sub-words.
 
-    A cost is (windows, sub-words per window). A sentence over the budget makes a group of its own.
+    A cost is (windows, sub-words per window). A sentence counts as much as the longest of its group, to which it is
+    padded; one over the budget makes a group of its own.
     """
     groups: list[list[int]] = []
-    windows = 0
-    for index in sorted(range(len(costs)), key=lambda i: costs[i][1], reverse=True):
-        longest = costs[groups[-1][0]][1] if groups else 0
-        if not groups or (windows + costs[index][0]) * longest > budget:
+    for index in sorted(range(len(costs)), key=lambda i: costs[i], reverse=True):
+        windows, longest = costs[groups[-1][0]] if groups else (0, 0)
+        if not groups or (len(groups[-1]) + 1) * windows * longest > budget:
             groups.append([])
-            windows = 0
         groups[-1].append(index)
-        windows += costs[index][0]
     return groups
 
 

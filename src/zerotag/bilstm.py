@@ -1,9 +1,12 @@
-"""The BiLSTM of Rei & Søgaard (2018): words and their characters, with the output of a transformer encoder.
+"""The BiLSTM of Rei & Søgaard (2018): words and their characters in, the output shape of a transformer out.
 
-As published: words in lower case with digits as 0, characters as they are written; the sizes, dropouts and initial
-values in `BiLstmConfig` and `BiLstm`; no language-model loss (their configuration for this task switches it off).
-Not as published: the vocabulary comes from the training sentences alone (they added the words of the development and
-test sets); words are spelled by their first `zerotag.align.LONGEST_SPELLING` characters.
+As in the paper and its public code: words in lower case with digits as 0, characters as they are written; the sizes,
+the dropouts and the initial values below; the head, losses and optimizer of `PRESETS["bilstm"]`. Their language-model
+losses are left out, since their own configuration for this task switches them off.
+
+Not as there: the vocabulary comes from the training sentences alone, where they add the words of the development and
+test sets; batches hold sentences of like length; only the first `align.LONGEST_SPELLING` characters of a word are
+read; PyTorch's LSTM has two biases per gate, which add up.
 """
 
 from __future__ import annotations
@@ -11,9 +14,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import torch
-from torch import Tensor, nn
+from torch import FloatTensor, Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
@@ -57,6 +61,7 @@ class BiLstm(PreTrainedModel):
 
     config_class = BiLstmConfig
     config: BiLstmConfig
+    code_points: Tensor
 
     def __init__(self, config: BiLstmConfig) -> None:
         super().__init__(config)
@@ -67,7 +72,7 @@ class BiLstm(PreTrainedModel):
         self.word_lstm = _bilstm(config.word_size + config.character_hidden_size, config.word_lstm_size)
         self.word_hidden = nn.Linear(2 * config.word_lstm_size, config.hidden_size)
         self.register_buffer("code_points", torch.tensor([*map(ord, config.alphabet)]), persistent=False)
-        self.post_init()
+        self.post_init()  # type: ignore[no-untyped-call]
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
@@ -106,7 +111,8 @@ class BiLstm(PreTrainedModel):
                 self.word_lstm(packed)[0], batch_first=True, total_length=input_ids.shape[1]
             )
             kept = F.dropout(torch.ones_like(states[:, :1]), self.config.dropout, self.training)
-            return BaseModelOutput(last_hidden_state=torch.tanh(self.word_hidden(states * kept)))
+            hidden = torch.tanh(self.word_hidden(states * kept))
+        return BaseModelOutput(last_hidden_state=cast(FloatTensor, hidden))
 
     def _forget(self, words: Tensor) -> Tensor:
         """Now and then a rare word becomes the unknown one, which learns from it."""

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.optim import Optimizer
 
 from zerotag.errors import ZerotagError
 from zerotag.model import Network
+from zerotag.storage import explained, whole_folder
 
 
 @dataclass(slots=True)
@@ -48,74 +53,82 @@ class Position:
         return self.history[self.best_epoch].dev_f1 if self.best_epoch >= 0 else -1.0
 
 
+_OURS = ("step-", "best-", ".step-", ".best-")  # how names in a folder of checkpoints begin
+_NETWORK, _OPTIMIZER, _POSITION = "network.safetensors", "optimizer.safetensors", "position.json"
+
+
 class Checkpoints:
     """The folder of one unfinished training, bound to its settings and data by a fingerprint."""
 
     def __init__(self, folder: Path, fingerprint: str) -> None:
         self._folder = folder
         self._fingerprint = fingerprint
-        folder.mkdir(parents=True, exist_ok=True)
-        self._check_fingerprint()
-
-    def _check_fingerprint(self) -> None:
-        file = self._folder / "fingerprint"
-        if not file.exists():
-            file.write_text(self._fingerprint)
-        elif file.read_text() != self._fingerprint:
-            raise ZerotagError(
-                f"{self._folder} holds an unfinished training with other settings or data: "
-                "repeat those to finish it, delete the folder to start anew, or choose another --out"
-            )
+        with explained(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            if any(not file.name.startswith(_OURS) for file in folder.iterdir()):
+                raise ZerotagError(f"{folder} is in the way: the unfinished training is kept there; move it elsewhere")
 
     def save(self, network: Network, optimizer: Optimizer, position: Position) -> None:
         """Write a checkpoint and drop the ones before it."""
-        before = self._all()
-        new = self._folder / "new"
-        shutil.rmtree(new, ignore_errors=True)
-        new.mkdir()
-        save_file(network.state_dict(), new / "network.safetensors")
-        save_file(_moments(optimizer), new / "optimizer.safetensors")
-        (new / "position.json").write_text(json.dumps(asdict(position)))
-        name = f"step-{position.epoch:04d}-{position.step:08d}"
-        if (self._folder / name).exists():
-            return
-        new.rename(self._folder / name)
-        for old in before:
-            shutil.rmtree(old)
-        for best in self._folder.glob("best-*.safetensors"):
-            if best != self._best_file(position.best_epoch):
-                best.unlink()
+        newest = self._folder / f"step-{position.epoch:04d}-{position.step:08d}"
+        with whole_folder(newest) as new:
+            save_file(network.state_dict(), new / _NETWORK)
+            save_file(_moments(optimizer), new / _OPTIMIZER)
+            document = {"fingerprint": self._fingerprint, **asdict(position)}
+            (new / _POSITION).write_text(json.dumps(document))
+        for old in self._folder.iterdir():
+            if old not in (newest, self._best(position.best_epoch)):
+                shutil.rmtree(old)
 
     def resume(self, network: Network, optimizer: Optimizer) -> Position:
         """Go back to the newest checkpoint, if there is one; returns how far it had come."""
-        found = self._all()
+        found = sorted(self._folder.glob("step-*"))
         if not found:
             return Position()
-        values = json.loads((found[-1] / "position.json").read_text())
-        values["history"] = [EpochRecord(**record) for record in values["history"]]
-        network.load_state_dict(load_file(found[-1] / "network.safetensors"))
-        _restore_moments(optimizer, load_file(found[-1] / "optimizer.safetensors"))
-        return Position(**values)
+        with self._undamaged():
+            values = json.loads((found[-1] / _POSITION).read_text())
+            if values.pop("fingerprint") != self._fingerprint:
+                raise ZerotagError(
+                    f"{self._folder} holds an unfinished training with other settings or data: "
+                    "repeat those to finish it, delete the folder to start anew, or choose another --out"
+                )
+            values["history"] = [EpochRecord(**record) for record in values["history"]]
+            network.load_state_dict(load_file(found[-1] / _NETWORK))
+            _restore_moments(optimizer, load_file(found[-1] / _OPTIMIZER))
+            return Position(**values)
 
     def save_best(self, network: Network, epoch: int) -> None:
         """Keep the weights of the best epoch so far."""
-        new = self._folder / "best.new"
-        save_file(network.state_dict(), new)
-        new.rename(self._best_file(epoch))
+        with whole_folder(self._best(epoch)) as new:
+            save_file(network.state_dict(), new / _NETWORK)
 
     def load_best(self, network: Network, epoch: int) -> None:
         """Give the network the weights of the best epoch."""
-        network.load_state_dict(load_file(self._best_file(epoch)))
+        with self._undamaged():
+            network.load_state_dict(load_file(self._best(epoch) / _NETWORK))
 
     def delete(self) -> None:
-        """The training is done and saved: nothing is left to go on with."""
-        shutil.rmtree(self._folder)
+        """Nobody will go on with this training."""
+        delete(self._folder)
 
-    def _best_file(self, epoch: int) -> Path:
-        return self._folder / f"best-{epoch:04d}.safetensors"
+    @contextmanager
+    def _undamaged(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, LookupError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+            reason = " ".join(str(error).split())[:100]
+            raise ZerotagError(
+                f"{self._folder}, an unfinished training, is damaged ({reason}): delete it to start anew"
+            ) from error
 
-    def _all(self) -> list[Path]:
-        return sorted(self._folder.glob("step-*"))
+    def _best(self, epoch: int) -> Path:
+        return self._folder / f"best-{epoch:04d}"
+
+
+def delete(folder: Path) -> None:
+    """Remove a training that is done and saved. It goes by a rename: half of it would look like an unfinished one."""
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
+        folder.rename(Path(scratch, "done"))
 
 
 def _moments(optimizer: Optimizer) -> dict[str, Tensor]:

@@ -8,8 +8,11 @@ from typing import Any, Literal, TypeVar, get_args
 from zerotag.errors import ZerotagError
 
 Head = Literal["soft-attention", "cls"]
+Loss = Literal["cross-entropy", "squared"]
+Optimizer = Literal["adamw", "adadelta"]
 
 PACKAGED_ENCODER = "all-MiniLM-L6-v2"
+BILSTM = "bilstm"
 
 
 def _require(condition: bool, name: str, value: object, allowed: str) -> None:
@@ -22,7 +25,10 @@ class ModelConfig:
     """What the network is: an encoder cut at a depth, and a head on top of it."""
 
     encoder: str = PACKAGED_ENCODER
-    """The packaged encoder's name, a folder, or a name on the Hugging Face hub."""
+    """The packaged encoder's name, a folder, a name on the Hugging Face hub, or `bilstm`, which starts from nothing."""
+
+    vectors: str | None = None
+    """A file of word vectors for `bilstm` to start from, as text (GloVe, word2vec). None: vectors start at random."""
 
     head: Head = "soft-attention"
     """`soft-attention` scores words; `cls` is a plain sentence classifier that does not."""
@@ -53,6 +59,10 @@ class ModelConfig:
         _require(self.hidden_size >= 1, "hidden_size", self.hidden_size, "1 or more")
         _require(0 <= self.dropout < 1, "dropout", self.dropout, "at least 0 and below 1")
         _require(self.window >= 16, "window", self.window, "16 or more")
+        if self.encoder == BILSTM:
+            _require(self.head == "soft-attention", "head", self.head, "soft-attention, for encoder 'bilstm'")
+        else:
+            _require(self.vectors is None, "vectors", self.vectors, "none, but for encoder 'bilstm'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +76,22 @@ class TrainConfig:
     """Sentences per step."""
 
     learning_rate: float | None = None
-    """Peak rate. None: chosen by the encoder's width (about 1e-4 for 384, 5e-5 for 768)."""
+    """Peak rate. None: chosen by the encoder's width (about 1e-4 for 384, 5e-5 for 768), or 1 for AdaDelta."""
+
+    optimizer: Optimizer = "adamw"
+    """`adadelta` is for the BiLSTM as published: no warm-up, decay or clipping; the rate falls when dev F1 stands."""
 
     warmup: float = 0.1
-    """Share of the steps in which the rate climbs; it falls linearly to 0 afterwards."""
+    """Share of AdamW's steps in which the rate climbs; it falls linearly to 0 afterwards."""
 
     weight_decay: float = 0.1
     """AdamW's decay, not applied to biases and normalisation."""
 
     adam_epsilon: float = 1e-7
     """AdamW's epsilon."""
+
+    loss: Loss = "cross-entropy"
+    """Of the sentence score: `cross-entropy`, a mean over sentences, or `squared` error, a sum over them."""
 
     gamma: float = 0.1
     """Weight of the two losses that push some words of a sentence to 0 and the strongest to the sentence label."""
@@ -93,11 +109,13 @@ class TrainConfig:
         _require(self.epochs >= 1, "epochs", self.epochs, "1 or more")
         _require(self.batch_size >= 1, "batch_size", self.batch_size, "1 or more")
         _require(
-            self.learning_rate is None or 0 < self.learning_rate < 1,
+            self.learning_rate is None or 0 < self.learning_rate <= 1,
             "learning_rate",
             self.learning_rate,
-            "above 0 and below 1; leave it out to have it chosen",
+            "above 0 and at most 1; leave it out to have it chosen",
         )
+        _require(self.optimizer in get_args(Optimizer), "optimizer", self.optimizer, " or ".join(get_args(Optimizer)))
+        _require(self.loss in get_args(Loss), "loss", self.loss, " or ".join(get_args(Loss)))
         _require(0 <= self.warmup <= 1, "warmup", self.warmup, "0 to 1")
         _require(0 <= self.weight_decay < 1, "weight_decay", self.weight_decay, "at least 0 and below 1")
         _require(0 < self.adam_epsilon < 1, "adam_epsilon", self.adam_epsilon, "above 0 and below 1")
@@ -113,6 +131,19 @@ PRESETS: dict[str, tuple[ModelConfig, TrainConfig]] = {
     "paper": (
         ModelConfig(encoder="roberta-base", depth=12, window=128),
         TrainConfig(epochs=20, learning_rate=2e-5, patience=20),
+    ),
+    # Rei & Søgaard 2018, and the configuration of their public code; the encoder's own settings are in `bilstm.py`.
+    "bilstm": (
+        ModelConfig(encoder=BILSTM, beta=1.0, hidden_size=50, dropout=0.0),
+        TrainConfig(
+            epochs=200,
+            batch_size=32,
+            learning_rate=1.0,
+            optimizer="adadelta",
+            loss="squared",
+            gamma=0.01,
+            patience=7,
+        ),
     ),
 }
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch import nn
 from transformers import (
     AutoConfig,
@@ -20,25 +23,47 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from zerotag.config import PACKAGED_ENCODER, ModelConfig
+from zerotag.align import Aligner, WordAligner
+from zerotag.bilstm import new_bilstm
+from zerotag.config import BILSTM, PACKAGED_ENCODER, ModelConfig
 from zerotag.errors import ZerotagError
+from zerotag.types import Sentence
+
+FEWEST_SUBWORDS = 16  # where there are no files, transformers makes up a tokenizer that knows only special tokens
+ENCODERS_VARIABLE = "ZEROTAG_ENCODERS"
+"""The environment variable with a folder of encoders, so that experiments can name one without saying where it is."""
 
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+def starting_encoder(
+    config: ModelConfig, sentences: Sequence[Sentence]
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """What a training on some sentences starts from: a pre-trained encoder, or a BiLSTM that knows their words."""
+    if config.encoder == BILSTM:
+        return new_bilstm(sentences, None if config.vectors is None else Path(config.vectors))
+    return load_encoder(config)
+
+
+def aligner_for(config: ModelConfig, tokenizer: PreTrainedTokenizerBase) -> Aligner:
+    """The aligner that makes an encoder's batches."""
+    kind = WordAligner if config.encoder == BILSTM else Aligner
+    return kind(tokenizer.backend_tokenizer, window=config.window, pad_id=tokenizer.pad_token_id)
 
 
 def load_encoder(config: ModelConfig) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """The pre-trained encoder, cut at the configured depth, and its tokenizer."""
     source = _locate(config.encoder)
     try:
-        with _no_progress_bars():
-            tokenizer = AutoTokenizer.from_pretrained(source)
-            encoder = AutoModel.from_pretrained(source, dtype=torch.float32)
-    except (OSError, ValueError) as error:
+        with _silence():
+            tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+            encoder, report = AutoModel.from_pretrained(
+                source, dtype=torch.float32, trust_remote_code=False, output_loading_info=True
+            )
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise ZerotagError(_cannot_load(config.encoder, error)) from error
-    if not tokenizer.is_fast:
-        raise ZerotagError(
-            f"encoder {config.encoder!r} has no fast tokenizer (tokenizer.json), which word alignment needs"
-        )
+    _check_weights(config.encoder, report["missing_keys"])
+    _check_tokenizer(config.encoder, tokenizer)
     _drop_pooler(encoder)
     truncate(encoder, resolve_depth(config, encoder.config))
     return encoder, tokenizer
@@ -86,20 +111,41 @@ def position_limit(encoder: PreTrainedModel) -> int:
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
             # RoBERTa and its kin count positions from the one after the padding index.
             return module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
-    limit: int = encoder.config.max_position_embeddings
+    limit: int = getattr(encoder.config, "max_position_embeddings", sys.maxsize)  # an LSTM has none
     return limit
 
 
 @contextmanager
-def _no_progress_bars() -> Iterator[None]:
+def _silence() -> Iterator[None]:
     """Printing is for the command line alone."""
-    shown = logging.is_progress_bar_enabled()
+    shown, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
+    logging.set_verbosity_error()
     try:
         yield
     finally:
+        logging.set_verbosity(verbosity)
         if shown:
             logging.enable_progress_bar()
+
+
+def _check_weights(name: str, missing: Iterable[str]) -> None:
+    # They would start at random. The pooler, which many checkpoints lack, is dropped anyway.
+    needed = sorted(key for key in missing if not key.startswith("pooler."))
+    if needed:
+        raise ZerotagError(
+            f"encoder {name!r} has no weights for {len(needed)} of its parts, such as {needed[0]}: is it one of "
+            "another kind, or a zerotag model? Give --model a pre-trained encoder"
+        )
+
+
+def _check_tokenizer(name: str, tokenizer: PreTrainedTokenizerBase) -> None:
+    if not tokenizer.is_fast:
+        raise ZerotagError(f"encoder {name!r} has no fast tokenizer (tokenizer.json), which word alignment needs")
+    if len(tokenizer) < FEWEST_SUBWORDS:
+        raise ZerotagError(f"encoder {name!r} has no tokenizer: its folder needs a tokenizer.json")
+    if tokenizer.pad_token_id is None:
+        raise ZerotagError(f"encoder {name!r} has a tokenizer without padding token, which batches need")
 
 
 def _layers(encoder: PreTrainedModel) -> tuple[str, nn.ModuleList]:
@@ -124,7 +170,10 @@ def _drop_pooler(encoder: PreTrainedModel) -> None:
 
 
 def _locate(name: str) -> str:
-    return str(packaged_folder()) if name == PACKAGED_ENCODER else name
+    if name == PACKAGED_ENCODER:
+        return str(packaged_folder())
+    kept = Path(os.environ.get(ENCODERS_VARIABLE, "."), name)
+    return str(kept) if kept.is_dir() else name
 
 
 def packaged_folder() -> Path:

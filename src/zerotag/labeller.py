@@ -13,13 +13,12 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-from zerotag.align import Aligner
-from zerotag.encoders import empty_encoder, encoder_config
+from zerotag.encoders import aligner_for, empty_encoder, encoder_config
 from zerotag.errors import ZerotagError
 from zerotag.inference import AT_ONCE, best_device
 from zerotag.model import Network
 from zerotag.scorers.native import NativeScorer
-from zerotag.storage import WEIGHTS, Manifest, read_manifest, write_folder
+from zerotag.storage import DAMAGED, WEIGHTS, Manifest, read_manifest, write_folder
 from zerotag.types import Labelled, Rule, Scored, Sentence, decide
 from zerotag.words import split
 
@@ -33,7 +32,7 @@ class WordLabeller:
         self.network = network
         self.tokenizer = tokenizer
         self.manifest = manifest
-        self.aligner = Aligner(tokenizer.backend_tokenizer, window=manifest.model.window, pad_id=tokenizer.pad_token_id)
+        self.aligner = aligner_for(manifest.model, tokenizer)
 
     @property
     def label_names(self) -> tuple[str, ...]:
@@ -70,7 +69,10 @@ class WordLabeller:
         def write_files(folder: Path) -> None:
             save_file(self.network.state_dict(), folder / WEIGHTS, metadata={"format": "pt"})
             self.network.encoder.config.save_pretrained(folder)
-            self.tokenizer.save_pretrained(folder)
+            try:
+                self.tokenizer.save_pretrained(folder)
+            except Exception as error:  # tokenizers has no better name for a full disk
+                raise OSError(str(error)) from error
 
         write_folder(Path(save_directory), self.manifest, write_files)
 
@@ -84,10 +86,10 @@ class WordLabeller:
         try:
             network = Network(empty_encoder(encoder_config(folder)), len(manifest.label_names), manifest.model)
             network.load_state_dict(load_file(folder / WEIGHTS))
-            tokenizer = AutoTokenizer.from_pretrained(folder)
+            tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
         except (OSError, ValueError, RuntimeError, SafetensorError) as error:
             reason = " ".join(str(error).split())[:160]
-            raise ZerotagError(f"{folder} cannot be loaded ({reason}): the folder is damaged") from error
+            raise ZerotagError(f"{folder} cannot be loaded ({reason}): {DAMAGED}") from error
         return cls(network.to(device or best_device()).eval(), tokenizer, manifest)
 
     def push_to_hub(self, repo_id: str, *, private: bool = False, token: str | None = None) -> str:
@@ -117,7 +119,7 @@ def _download(name: str) -> Path:
     try:
         return Path(snapshot_download(name))
     except (OSError, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0]
         raise ZerotagError(
-            f"{name!r} is neither a folder nor a model that could be fetched from the hub "
-            f"({' '.join(str(error).split())[:120]})"
+            f"{name!r} is neither a folder nor a model that could be fetched from the hub ({reason})"
         ) from error

@@ -75,11 +75,14 @@ class Network(nn.Module):
 
     def read(self, encoded: Tensor, batch: TensorBatch) -> HeadOutput:
         """Logits from what the encoder made of the batch's windows, `encoded` (W, L, H)."""
-        if isinstance(self.head, Classifier):
-            output: HeadOutput = self.head(_sentence_means(encoded[:, 0], batch))
-        else:
-            tokens = encoded if batch.stitch is None else encoded.flatten(0, 1)[batch.stitch]
-            output = self.head(tokens, batch.token_mask)
+        # In full precision also where the encoder is not: scores are ranked, and too many of them would tie.
+        with torch.autocast(encoded.device.type, enabled=False):
+            encoded = encoded.float()
+            if isinstance(self.head, Classifier):
+                output: HeadOutput = self.head(_sentence_means(encoded[:, 0], batch))
+            else:
+                tokens = encoded if batch.stitch is None else encoded.flatten(0, 1)[batch.stitch]
+                output = self.head(tokens, batch.token_mask)
         return output
 
 

@@ -12,6 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from zerotag.config import Loss
+
 
 class HeadOutput(NamedTuple):
     """What a head says of a batch."""
@@ -43,10 +45,10 @@ class SoftAttention(nn.Module):
         tokens = self.dropout(tokens)
         token_logits: Tensor = self.attention_score(torch.tanh(self.attention_hidden(tokens)))
         weights = attention_weights(token_logits, mask, self.beta)
-        contexts = torch.einsum("stk,sth->skh", weights.to(tokens.dtype), tokens)
+        contexts = torch.einsum("stk,sth->skh", weights, tokens)
         hidden = torch.tanh(self.sentence_hidden(contexts))
         # Row k of the output layer reads label k's own context, not everybody's.
-        sentence_logits = torch.einsum("skd,kd->sk", hidden, self.sentence_score.weight.to(hidden.dtype))
+        sentence_logits = torch.einsum("skd,kd->sk", hidden, self.sentence_score.weight)
         return HeadOutput(sentence_logits + self.sentence_score.bias, token_logits)
 
 
@@ -77,20 +79,29 @@ def initialise(head: nn.Module) -> None:
 def attention_weights(token_logits: Tensor, mask: Tensor, beta: float) -> Tensor:
     """Sigmoid scores to the power beta, normalised over the tokens of each sentence: (S, T, K).
 
-    Computed as a softmax of beta times the log-score, which is the same and does not underflow. A sentence without any
-    token gets finite weights all the same.
+    Computed as a softmax of beta times the log-score, which is the same and does not underflow. The weights of a
+    sentence without any token are all 0.
     """
     powers = beta * F.logsigmoid(token_logits.float())
-    return torch.softmax(powers.masked_fill(~mask.unsqueeze(-1), torch.finfo(powers.dtype).min), dim=1)
+    present = mask.unsqueeze(-1)
+    return torch.softmax(powers.masked_fill(~present, torch.finfo(powers.dtype).min), dim=1) * present
 
 
-def loss(output: HeadOutput, mask: Tensor, labels: Tensor, gamma: float) -> Tensor:
-    """L1 + gamma (L2 + L3), averaged over sentences and labels; `labels` (S, K) are 0.0 or 1.0."""
-    sentence_loss = F.binary_cross_entropy_with_logits(output.sentence_logits.float(), labels)
-    if output.token_logits is None:
-        return sentence_loss
-    lowest, highest = extreme_scores(output.token_logits, mask)
-    return sentence_loss + gamma * (lowest.square().mean() + (highest - labels).square().mean())
+def loss(output: HeadOutput, mask: Tensor, labels: Tensor, gamma: float, kind: Loss = "cross-entropy") -> Tensor:
+    """L1 + gamma (L2 + L3) over sentences and labels; `labels` (S, K) are 0.0 or 1.0.
+
+    They are averaged, and L1 is the cross-entropy; as in Rei & Søgaard (2018), they are summed and L1 is the squared
+    error, where the kind is `squared`.
+    """
+    logits = output.sentence_logits.float()
+    if kind == "squared":
+        losses = (torch.sigmoid(logits) - labels).square()
+    else:
+        losses = F.binary_cross_entropy_with_logits(logits, labels, reduction="none")
+    if output.token_logits is not None:
+        lowest, highest = extreme_scores(output.token_logits, mask)
+        losses = losses + gamma * (lowest.square() + (highest - labels).square())
+    return losses.sum() if kind == "squared" else losses.mean()
 
 
 def extreme_scores(token_logits: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

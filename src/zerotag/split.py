@@ -6,6 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from zerotag.errors import ZerotagError
 from zerotag.types import Corpus, Example
 
 
@@ -20,6 +21,8 @@ def split(corpus: Corpus[Example], share: float, seed: int) -> tuple[Corpus[Exam
         members = random.permutation(strata[labels]).tolist()
         count = min(max(1, round(share * len(members))), len(members) - 1)
         held_out.update(members[:count])
+    if not held_out:
+        raise ZerotagError("no two training sentences have the same labels: give a development set with --dev")
     return _part(corpus, held_out, inside=False), _part(corpus, held_out, inside=True)
 
 

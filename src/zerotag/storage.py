@@ -24,6 +24,7 @@ from zerotag.types import Rule
 FORMAT = 1
 MANIFEST = "zerotag.json"
 WEIGHTS = "model.safetensors"
+DAMAGED = "the model folder is damaged, copy it again"
 
 
 def _versions() -> dict[str, str]:
@@ -51,33 +52,49 @@ def write_folder(folder: Path, manifest: Manifest, write_files: Callable[[Path],
 
     An older model in that place is replaced; anything else is left alone.
     """
-    if folder.exists() and not (folder / MANIFEST).exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ZerotagError(f"{folder} exists and is not a zerotag model: choose another folder")
+    check_place(folder)
     with whole_folder(folder) as new:
         write_files(new)
-        document = {"format": FORMAT, "weights_sha256": _digest(new / WEIGHTS), **asdict(manifest)}
+        files = sorted(file for file in new.rglob("*") if file.is_file())
+        digests = {file.relative_to(new).as_posix(): _digest(file) for file in files}
+        document = {"format": FORMAT, **asdict(manifest), "sha256": digests}
         (new / MANIFEST).write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         (new / "README.md").write_text(model_card(manifest), encoding="utf-8")
+
+
+def check_place(folder: Path) -> None:
+    """Refuse a place for a model where something else is."""
+    if not folder.name or folder.name == "..":
+        raise ZerotagError(f"{folder} is no name for a new folder: choose another")
+    if folder.exists() and not (folder / MANIFEST).exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ZerotagError(f"{folder} exists and is not a zerotag model: choose another folder")
 
 
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
     """A new folder to fill, which takes the place of `folder` if all went well and vanishes if not."""
-    with _explained(folder):
+    with explained(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
-            new = Path(scratch, "new")
+            new, old = Path(scratch, "new"), Path(scratch, "old")
             new.mkdir()
             yield new
             if folder.exists():
-                folder.rename(Path(scratch, "old"))
-            new.rename(folder)
+                folder.rename(old)
+            try:
+                new.rename(folder)
+            except OSError:
+                if old.exists():
+                    old.rename(folder)
+                raise
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
     """A text file to write, which takes its place if all went well and vanishes if not."""
-    with _explained(path):
+    with explained(path):
+        if path.exists() and not path.is_file():
+            raise ZerotagError(f"{path} exists and is not a file: choose another name")
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as scratch:
             new = Path(scratch, "new")
@@ -87,7 +104,8 @@ def whole_file(path: Path) -> Iterator[TextIO]:
 
 
 @contextmanager
-def _explained(place: Path) -> Iterator[None]:
+def explained(place: Path) -> Iterator[None]:
+    """Say in one line that something could not be written, and why."""
     try:
         yield
     except (OSError, SafetensorError) as error:
@@ -98,28 +116,32 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a model folder, which is refused if it is not one, damaged or from a newer zerotag."""
     if not folder.is_dir():
         raise ZerotagError(f"{folder} is not a folder; a model folder is what `zerotag train --out` wrote")
+    file = folder / MANIFEST
     try:
-        document = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        document = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ZerotagError(f"{folder} is not a zerotag model folder: it has no {MANIFEST}") from None
     except (OSError, ValueError) as error:
-        raise ZerotagError(f"{folder / MANIFEST} cannot be read ({error}): the folder is damaged") from error
+        raise ZerotagError(f"{file} cannot be read ({error}): {DAMAGED}") from error
     if not isinstance(document, dict) or not isinstance(document.get("format"), int):
-        raise ZerotagError(f"{folder / MANIFEST} does not say its format: the folder is damaged")
+        raise ZerotagError(f"{file} does not say its format: {DAMAGED}")
     if document["format"] > FORMAT:
         raise ZerotagError(
             f"{folder} has format {document['format']}, this zerotag ({zerotag.__version__}) reads up to {FORMAT}: "
             "pip install -U zerotag"
         )
     try:
-        _check_weights(folder, document["weights_sha256"])
-        return _parse(document)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ZerotagError(f"{folder / MANIFEST} is incomplete ({error}): the folder is damaged") from error
+        manifest, digests = _parse(document), dict(document["sha256"])
+    except KeyError as error:
+        raise ZerotagError(f"{file} has no {error}: {DAMAGED}") from error
+    except (TypeError, ValueError, ZerotagError) as error:
+        raise ZerotagError(f"{file} has a wrong value ({error}): {DAMAGED}") from error
+    _check_files(folder, digests)
+    return manifest
 
 
 def _parse(document: dict[str, Any]) -> Manifest:
-    return Manifest(
+    manifest = Manifest(
         model=from_dict(ModelConfig, document["model"]),
         training=from_dict(TrainConfig, document["training"]),
         label_names=tuple(document["label_names"]),
@@ -130,15 +152,19 @@ def _parse(document: dict[str, Any]) -> Manifest:
         versions=document["versions"],
         created=document["created"],
     )
+    if len(manifest.rules) != len(manifest.label_names):
+        raise ValueError(f"{len(manifest.rules)} rules for {len(manifest.label_names)} labels")
+    return manifest
 
 
-def _check_weights(folder: Path, expected: str) -> None:
-    try:
-        found = _digest(folder / WEIGHTS)
-    except OSError as error:
-        raise ZerotagError(f"{folder / WEIGHTS} cannot be read ({error.strerror}): the folder is damaged") from error
-    if found != expected:
-        raise ZerotagError(f"{folder / WEIGHTS} is damaged: its SHA-256 is not the one written with it; copy it again")
+def _check_files(folder: Path, digests: Mapping[str, str]) -> None:
+    for name, expected in digests.items():
+        try:
+            found = _digest(folder / name)
+        except OSError as error:
+            raise ZerotagError(f"{folder / name} cannot be read ({error.strerror}): {DAMAGED}") from error
+        if found != expected:
+            raise ZerotagError(f"{folder / name} is not what was written there (another SHA-256): {DAMAGED}")
 
 
 def _digest(file: Path) -> str:

@@ -14,18 +14,18 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.optim import AdamW
 
 from zerotag.align import Aligner, Encoded
 from zerotag.batching import shuffled
 from zerotag.checkpoint import Checkpoints, EpochRecord, Position
 from zerotag.config import ModelConfig, TrainConfig
-from zerotag.encoders import load_encoder, position_limit, resolve_depth
+from zerotag.encoders import aligner_for, position_limit, starting_encoder
 from zerotag.errors import ZerotagError
 from zerotag.inference import best_device, precision, predict
 from zerotag.labeller import WordLabeller
 from zerotag.metrics import precision_recall_f1
 from zerotag.model import Network, TensorBatch
+from zerotag.optimizers import learning_rate, lower_when_stuck, optimizer, warm_then_linear
 from zerotag.soft_attention import loss
 from zerotag.split import split
 from zerotag.storage import Manifest
@@ -78,15 +78,15 @@ def train(
         corpus, dev = split(corpus, training.dev_share, training.seed)
     device = device or best_device()
     with tempfile.TemporaryDirectory() as scratch, reproducible(training.seed, device):
-        encoder, tokenizer = load_encoder(model)
+        encoder, tokenizer = starting_encoder(model, [example.sentence for example in corpus.examples])
         model = replace(
             model,
-            depth=resolve_depth(model, encoder.config),
+            depth=encoder.config.num_hidden_layers,
             window=min(model.window, position_limit(encoder)),
         )
-        training = replace(training, learning_rate=training.learning_rate or learning_rate(encoder.config.hidden_size))
+        training = replace(training, learning_rate=learning_rate(training, encoder.config.hidden_size))
         network = Network(encoder, len(corpus.label_names), model).to(device)
-        aligner = Aligner(tokenizer.backend_tokenizer, window=model.window, pad_id=tokenizer.pad_token_id)
+        aligner = aligner_for(model, tokenizer)
         run = Run(
             network,
             aligner,
@@ -119,6 +119,8 @@ def check_corpus(corpus: Corpus[Example], dev: Corpus[Example] | None) -> None:
                 raise ZerotagError("a sentence without words cannot be trained on")
     if len(corpus) < FEWEST_SENTENCES:
         raise ZerotagError(f"{len(corpus)} training sentences; at least {FEWEST_SENTENCES} are needed")
+    if dev is not None and not dev.examples:
+        raise ZerotagError("the development set is empty")
     if dev is not None and dev.label_names != corpus.label_names:
         raise ZerotagError(
             f"the development set has labels {', '.join(dev.label_names)}; training has {', '.join(corpus.label_names)}"
@@ -130,11 +132,6 @@ def check_corpus(corpus: Corpus[Example], dev: Corpus[Example] | None) -> None:
             raise ZerotagError(f"only one class: {which} training sentence has the label {name!r}; {BOTH_NEEDED}")
     if not corpus.label_names:
         raise ZerotagError(f"only one class: no training sentence has a label; {BOTH_NEEDED}")
-
-
-def learning_rate(width: int) -> float:
-    """A peak rate that suits an encoder of this width: narrow ones take larger steps."""
-    return 0.0384 / width
 
 
 @contextmanager
@@ -247,13 +244,15 @@ class Run:
         labels = self._train_set.labels[indices].to(self._device)
         with precision(self._device):
             output = self._network(batch)
-        value = loss(output, batch.token_mask, labels, self._training.gamma)
+        value = loss(output, batch.token_mask, labels, self._training.gamma, self._training.loss)
         self._optimizer.zero_grad()
         value.backward()
-        nn.utils.clip_grad_norm_(self._network.parameters(), LARGEST_GRADIENT)
+        if self._training.optimizer == "adamw":
+            nn.utils.clip_grad_norm_(self._network.parameters(), LARGEST_GRADIENT)
         self._optimizer.step()
         number = value.item()
         if not math.isfinite(number):
+            self._checkpoints.delete()
             raise ZerotagError(
                 f"the training diverged (loss {number} in epoch {self._position.epoch + 1}): "
                 f"choose a learning rate below {self._training.learning_rate}"
@@ -261,12 +260,11 @@ class Run:
         return number
 
     def _rate(self) -> float:
-        """Linear warm-up to the peak, then linear decay to 0."""
-        assert self._training.learning_rate is not None
-        warm = self._training.warmup * self._steps
-        done = self._steps_done
-        share = (done + 1) / warm if done + 1 < warm else (self._steps - done) / (self._steps - warm + 1)
-        return self._training.learning_rate * share
+        training = self._training
+        assert training.learning_rate is not None
+        if training.optimizer == "adadelta":
+            return training.learning_rate * lower_when_stuck([epoch.dev_f1 for epoch in self._position.history])
+        return training.learning_rate * warm_then_linear(self._steps_done, self._steps, training.warmup)
 
     def _on_dev(self) -> tuple[float, float]:
         """Sentence F1 (mean over labels) and cross-entropy on the development set."""
@@ -305,15 +303,3 @@ class Run:
 def _better(new: EpochRecord, old: EpochRecord) -> bool:
     """By sentence F1; small development sets often tie, and then the surer model is better."""
     return (new.dev_f1, -new.dev_loss) > (old.dev_f1, -old.dev_loss)
-
-
-def optimizer(network: Network, training: TrainConfig) -> AdamW:
-    """AdamW with decay on matrices only, not on biases and normalisation."""
-    assert training.learning_rate is not None
-    matrices = [p for p in network.parameters() if p.ndim >= 2]
-    vectors = [p for p in network.parameters() if p.ndim < 2]
-    groups = [
-        {"params": matrices, "weight_decay": training.weight_decay},
-        {"params": vectors, "weight_decay": 0.0},
-    ]
-    return AdamW(groups, lr=training.learning_rate, eps=training.adam_epsilon, fused=True)

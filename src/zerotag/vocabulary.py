@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from tokenizers import Regex, Tokenizer, normalizers
 from tokenizers.models import WordLevel
 from transformers import PreTrainedTokenizerFast
 
+from zerotag.align import well_formed
 from zerotag.errors import ZerotagError
 from zerotag.types import FloatArray, Sentence
 
@@ -37,8 +39,8 @@ class Vocabulary:
 
     @classmethod
     def of(cls, sentences: Iterable[Sentence]) -> Vocabulary:
-        """The vocabulary of some sentences; those equally frequent come in the order they were first seen."""
-        written = Counter(word for sentence in sentences for word in sentence.words)
+        """The vocabulary of some sentences; words equally frequent come in the order they were first seen."""
+        written = Counter(well_formed(word) for sentence in sentences for word in sentence.words)
         counts: Counter[str] = Counter()
         for word, count in written.items():
             counts[normalise(word)] += count
@@ -76,41 +78,35 @@ def read_vectors(file: Path, vocabulary: Vocabulary) -> tuple[list[int], FloatAr
     except OSError as error:
         raise ZerotagError(f"vectors {file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError:
-        raise ZerotagError(
-            f"vectors {file} are not UTF-8 text: word2vec's binary format is not read, save it as text"
-        ) from None
+        raise ZerotagError(f"vectors {file} are not UTF-8 text; word2vec's binary format is not read") from None
     if not found:
-        raise ZerotagError(f"vectors {file} have none of the {len(vocabulary.numbers)} words of the training sentences")
+        raise ZerotagError(f"vectors {file} have none of the words of the training sentences")
     return list(found), np.stack(list(found.values()))
 
 
-def _known_rows(
-    file: Path, lines: Iterator[str], vocabulary: Vocabulary
-) -> Iterator[tuple[int, FloatArray]]:
-    size = 0
-    for place, line in enumerate(lines, start=1):
-        if not size:
-            fields = line.split()
-            if len(fields) == 2 and all(field.isdecimal() for field in fields):  # word2vec: how many words, which size
-                size = int(fields[1])
-                continue
-            size = len(fields) - 1
+def _known_rows(file: Path, lines: Iterator[str], vocabulary: Vocabulary) -> Iterator[tuple[int, FloatArray]]:
+    first = next(lines, "")
+    fields = first.split()
+    has_header = len(fields) == 2 and all(field.isdecimal() for field in fields)  # word2vec: how many words, and size
+    size = int(fields[1]) if has_header else len(fields) - 1
+    if size < 1:
+        raise ZerotagError(f"{file}:1: a word and its numbers are expected, as in GloVe's and word2vec's text files")
+    rows = lines if has_header else chain([first], lines)
+    for place, line in enumerate(rows, start=2 if has_header else 1):
         number = vocabulary.numbers.get(normalise(line.partition(" ")[0]))
-        if number is None:
-            continue
-        word, *values = line.rstrip().rsplit(" ", size)
-        if " " in word:  # a phrase that begins with a word of ours
-            continue
-        yield number, _vector(values, size, f"{file}:{place}")
+        if number is not None:
+            word, *values = line.rstrip().rsplit(" ", size)
+            if " " not in word:  # else a phrase that begins with a word of ours
+                yield number, _vector(values, size, f"{file}:{place}")
 
 
 def _vector(values: list[str], size: int, place: str) -> FloatArray:
-    if size == 0 or len(values) != size:
-        raise ZerotagError(f"{place}: {len(values)} numbers after the word, expected {size}: not a file of vectors, or damaged")
+    if len(values) != size:
+        raise ZerotagError(f"{place}: {len(values)} numbers after the word, expected {size}: the file is damaged")
     try:
         vector = np.array(values, np.float32)
     except ValueError:
         vector = np.array([np.nan], np.float32)
     if not np.isfinite(vector).all():
-        raise ZerotagError(f"{place}: not a number among {' '.join(values)[:40]}…")
+        raise ZerotagError(f"{place}: not a number in {' '.join(values)[:40]}…: the file is damaged")
     return vector

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import NoReturn
 
 import typer
+from typer.main import get_command
 
 import zerotag
 from zerotag.cli import corpora, demo, evaluating, labelling, training
 from zerotag.errors import ZerotagError
 
-app = typer.Typer(
-    help="Train on sentence labels, get a word labeller.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command("train")(training.train)
 app.command("label")(labelling.label)
 app.command("evaluate")(evaluating.evaluate)
@@ -31,32 +27,59 @@ def _show_version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def options(
-    version: bool = typer.Option(
+    context: typer.Context,
+    version: bool = typer.Option(  # noqa: ARG001 (its callback does it all)
         False, "--version", help="Show the version and leave.", callback=_show_version, is_eager=True
     ),
 ) -> None:
     """Train on sentence labels, get a word labeller."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 def main() -> None:
     """Run the command line."""
+    command = get_command(app)
+    for library in ("HF_HUB", "TRANSFORMERS"):  # their warnings would come between our lines
+        os.environ.setdefault(f"{library}_VERBOSITY", "error")
     try:
-        app()
+        # Not command(): that would show errors in its own way, in several lines.
+        with command.make_context("zerotag", sys.argv[1:]) as context:
+            command.invoke(context)
+        sys.stdout.flush()
+    except typer.Exit as leave:
+        raise SystemExit(leave.exit_code) from None
+    except typer.TyperException as error:
+        _fail(f"{error.format_message().rstrip('.')} (see {_path(error)} --help)", 2)
     except ZerotagError as error:
         _fail(str(error), 2)
-    except KeyboardInterrupt:
-        _fail("stopped", 130)
+    except KeyboardInterrupt as stop:
+        _fail(str(stop) or "stopped", 130)
     except BrokenPipeError:
-        # Whoever read our output has seen enough; closing stdout again at exit must not complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # whoever read it has seen enough
         raise SystemExit(141) from None
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        _fail(f"{where}{error.strerror or error}", 2)
+        _drop_output()
+        place = error.filename or "cannot write the output"
+        _fail(f"{place}: {error.strerror or error}", 2)
 
 
-def _fail(message: str, code: int) -> None:
+def _path(error: typer.TyperException) -> str:
+    """The verb that was called wrongly."""
+    context: typer.Context | None = getattr(error, "ctx", None)
+    return context.command_path if context else "zerotag"
+
+
+def _drop_output() -> None:
+    """Python writes what is left when it leaves, and would complain once more if that fails."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _fail(message: str, code: int) -> NoReturn:
     typer.echo(f"error: {message}", err=True)
     raise SystemExit(code) from None

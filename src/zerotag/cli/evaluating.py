@@ -18,11 +18,14 @@ from zerotag.cli.options import (
     columns,
     require_absent,
 )
+from zerotag.cli.tables import show_table
 
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="Model folder that `zerotag train` wrote.")],
-    gold: Annotated[Path, typer.Argument(help="Sentences with labels, on words if word scores are to be measured.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL_DIR", help="Model folder that `zerotag train` wrote.")],
+    gold: Annotated[
+        Path, typer.Argument(metavar="GOLD", help="Sentences with labels, on words if word scores are to be measured.")
+    ],
     json_file: Annotated[Path | None, typer.Option("--json", help="Write every measure to this file.")] = None,
     text_column: TextColumn = "text",
     label_column: LabelColumns = None,
@@ -31,15 +34,15 @@ def evaluate(
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Measure a model: sentence and word precision, recall and F1, mean average precision."""
-    require_absent(json_file, overwrite)
-    from rich.console import Console
+    """Measure a model against labelled sentences.
 
+    Precision, recall and F1 of sentences and of words, and mean average precision of the word scores.
+    """
+    require_absent(json_file, overwrite)
     from zerotag.data import read_gold
     from zerotag.evaluate import evaluate as measure
     from zerotag.labeller import load
     from zerotag.render.tables import score_table
-    from zerotag.render.terminal import rich_table
 
     labeller = load(model, device=chosen_device(device))
     chosen_columns = columns(text_column, label_column, negative, input_format)
@@ -53,4 +56,4 @@ def evaluate(
 
         with whole_file(json_file) as file:
             file.write(json.dumps(report.to_json(), indent=2, ensure_ascii=False) + "\n")
-    Console().print(rich_table(score_table(report, f"{model} on {gold}")))
+    show_table(score_table(report, f"{model} on {gold}"))

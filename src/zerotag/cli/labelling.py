@@ -17,9 +17,9 @@ _BY_SUFFIX = {".jsonl": "jsonl", ".tsv": "tsv", ".html": "html", ".txt": "text"}
 
 
 def label(
-    model: Annotated[Path, typer.Argument(help="Model folder that `zerotag train` wrote.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL_DIR", help="Model folder that `zerotag train` wrote.")],
     source: Annotated[
-        Path | None, typer.Argument(metavar="[INPUT]", help="Text to label; - or nothing for standard input.")
+        Path | None, typer.Argument(metavar="INPUT", help="Text to label; - or nothing for standard input.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="File to write. [standard output]")] = None,
     output_format: Annotated[

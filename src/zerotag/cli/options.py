@@ -24,7 +24,7 @@ Negative = Annotated[
     typer.Option(help="Label value that means 'none'; may be repeated. [O, c, 0, false, no]"),
 ]
 InputFormat = Annotated[
-    str | None, typer.Option(help="tsv, csv, jsonl, parquet or text. [by the suffix; text for standard input]")
+    str | None, typer.Option(help="tsv, csv, jsonl, parquet, m2 or text. [by the suffix; text for standard input]")
 ]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:N. [a GPU if there is one]")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output if it exists.")]
@@ -50,13 +50,11 @@ def chosen_device(name: str | None) -> torch.device | None:
         return None
     import torch
 
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise ZerotagError(f"unknown device {name!r}; allowed: cpu, cuda, cuda:N") from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise ZerotagError(f"device {name!r} was asked for, and no GPU can be used here; leave --device out")
-    return device
+    available = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+    available += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    if name not in available:
+        raise ZerotagError(f"device {name!r} cannot be used here; there are: {', '.join(available)}")
+    return torch.device(name)
 
 
 def require_absent(output: Path | None, overwrite: bool) -> None:

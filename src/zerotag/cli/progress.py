@@ -21,6 +21,7 @@ class TrainingProgress:
         from rich.progress import Progress as Bar
 
         self._live = sys.stderr.isatty()
+        self._started = False
         self._epochs_shown = 0
         self._bar = Bar(
             TextColumn("training"),
@@ -44,6 +45,9 @@ class TrainingProgress:
     def show(self, progress: Progress) -> None:
         """Draw the state of the training."""
         words = describe(progress)
+        if not self._started and progress.steps_done > 1:
+            typer.echo(f"going on after step {progress.steps_done - 1:,} of {progress.steps:,}", err=True)
+        self._started = True
         if self._live:
             self._bar.update(self._task, total=progress.steps, completed=progress.steps_done, description=words)
         elif progress.epochs_done > self._epochs_shown:
@@ -58,6 +62,8 @@ def describe(progress: Progress) -> str:
         parts.append(f"best dev F1 {100 * progress.best_f1:.1f}")
     if progress.seconds_left:
         parts.append(f"{duration(progress.seconds_left)} left")
+    elif progress.epochs_done < progress.epochs:
+        parts.append("stopped, as it gets no better")
     return " · ".join(parts)
 
 

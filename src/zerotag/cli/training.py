@@ -26,7 +26,9 @@ from zerotag.errors import ZerotagError
 
 
 def train(
-    train: Annotated[Path, typer.Argument(help="Sentences with labels: .tsv, .csv, .jsonl or .parquet.")],
+    train: Annotated[
+        Path, typer.Argument(metavar="TRAIN", help="Sentences with labels: .tsv, .csv, .jsonl or .parquet.")
+    ],
     out: Annotated[Path, typer.Option(help="Folder for the model.")],
     dev: Annotated[Path | None, typer.Option(help="Development sentences. [a tenth of the training ones]")] = None,
     preset: Annotated[str, typer.Option(help=f"Settings to start from: {', '.join(PRESETS)}.")] = "default",
@@ -53,7 +55,12 @@ def train(
 
     Killed or stopped, the same command goes on where it was.
     """
-    require_absent(out, overwrite)
+    from zerotag.storage import check_place
+
+    check_place(out)
+    unfinished = out.with_name(out.name + ".partial")
+    if not unfinished.exists():  # else the model may be its own: it was killed before it could tidy up
+        require_absent(out, overwrite)
     model_config, train_config = _configs(
         preset,
         {"encoder": model, "head": head, "depth": _depth(depth), "beta": beta},
@@ -73,11 +80,9 @@ def train(
     corpus = read(train, columns=chosen_columns)
     dev_corpus = None if dev is None else read(dev, columns=chosen_columns, label_names=corpus.label_names)
 
+    from zerotag.checkpoint import delete
     from zerotag.train import train as train_labeller
 
-    unfinished = out.with_name(out.name + ".partial")
-    if unfinished.exists():
-        typer.echo(f"going on with the training in {unfinished}", err=True)
     start = time.monotonic()
     try:
         with TrainingProgress() as progress:
@@ -91,22 +96,15 @@ def train(
                 on_progress=progress.show,
             )
     except KeyboardInterrupt:
-        raise ZerotagError(f"stopped; the same command goes on from {unfinished}") from None
+        raise KeyboardInterrupt(f"stopped; the same command goes on from {unfinished}") from None
     labeller.save_pretrained(out)
-    delete_folder(unfinished)
+    delete(unfinished)
     settings = labeller.manifest.model
     f1 = labeller.manifest.scores["dev sentence F1"]
     typer.echo(
         f"{out}: labels {', '.join(labeller.label_names)}; depth {settings.depth} of {settings.encoder}; "
         f"dev sentence F1 {100 * f1:.1f}; trained in {duration(time.monotonic() - start)}"
     )
-
-
-def delete_folder(folder: Path) -> None:
-    """Remove the checkpoints of a training that is finished and saved."""
-    import shutil
-
-    shutil.rmtree(folder)
 
 
 def _configs(

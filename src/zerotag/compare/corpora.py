@@ -38,18 +38,24 @@ def without_word_labels(corpus: Corpus[GoldExample]) -> Corpus[Example]:
     return Corpus(corpus.label_names, examples, corpus.negative)
 
 
-def read_splits(experiment: Experiment, name: str, data: Path | None) -> Splits:
-    """Read a corpus of the paper from the folder `data`, or one's own from its folder beside the TOML."""
+def locate(experiment: Experiment, name: str, data: Path | None) -> Path:
+    """The folder of a corpus: one of the paper's in the folder `data`, or one's own beside the TOML."""
     own = experiment.path.parent / name
-    if name not in CORPORA and own.is_dir():
-        return _own(own)
     if name not in CORPORA:
+        if own.is_dir():
+            return own
         raise ZerotagError(
             f"{experiment.path}: corpus {name!r} is neither one of {', '.join(CORPORA)} nor a folder beside the TOML"
         )
     if data is None:
         raise ZerotagError(f"corpus {name!r} is not in the package: give the folder that holds {name}/ with --data")
-    return _released(CORPORA[name], data / name)
+    return data / name
+
+
+def read_splits(experiment: Experiment, name: str, data: Path | None) -> Splits:
+    """Read a corpus."""
+    folder = locate(experiment, name, data)
+    return _released(CORPORA[name], folder) if name in CORPORA else _own(folder)
 
 
 def _own(folder: Path) -> Splits:

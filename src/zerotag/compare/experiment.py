@@ -7,11 +7,13 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
+from zerotag.compare.published import PAPER_ROWS
 from zerotag.compare.toml_table import TomlTable
 from zerotag.config import PRESETS, ModelConfig, TrainConfig, from_dict
 from zerotag.errors import ZerotagError
+from zerotag.scorers import METHODS
 
 Threshold = Literal["fixed", "dev-word-f1"]
 """Where a method's word threshold comes from: 0.5, or the best word F1 on the development set's word labels."""
@@ -39,9 +41,6 @@ class Method:
     name: str
     training: str | None
     scorer: str
-    options: Mapping[str, int | float]
-    """Settings of the scorer, such as LIME's number of samples."""
-
     threshold: Threshold
     seeds: tuple[int, ...]
     dev_sentences: int | None
@@ -51,7 +50,7 @@ class Method:
     """At most so many test sentences are scored; None for all."""
 
     published: str
-    """The row of the paper's tables to show beside it."""
+    """The row of the paper's tables to show below it, if there is one."""
 
     sweep: bool
     """A point of the β sweep: left out of the other tables."""
@@ -76,9 +75,9 @@ class Run:
     seed: int
 
     @property
-    def file_name(self) -> str:
-        """Its file in the folder of runs."""
-        return f"{self.corpus}.{self.method.slug}.{self.seed}.json"
+    def name(self) -> str:
+        """The name of its file in the folder of runs, without the suffix."""
+        return f"{self.corpus}.{self.method.slug}.{self.seed}"
 
     def __str__(self) -> str:
         return f"{self.corpus}, {self.method.name}, seed {self.seed}"
@@ -131,11 +130,20 @@ class Experiment:
             "model": None if training is None else asdict(training.model),
             "training": None if training is None else asdict(training.training) | {"seed": run.seed},
             "scorer": method.scorer,
-            "options": dict(method.options),
             "threshold": method.threshold,
             "dev_sentences": method.dev_sentences,
             "test_sentences": method.test_sentences,
         }
+
+
+def complete_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings in a run's file, with those that did not exist yet when it was made: they had their defaults."""
+    model, training = settings["model"], settings["training"]
+    return {
+        **settings,
+        "model": None if model is None else asdict(from_dict(ModelConfig, model)),
+        "training": None if training is None else asdict(from_dict(TrainConfig, training)),
+    }
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -173,8 +181,8 @@ def _training(name: str, table: TomlTable, base_model: dict[str, Any], base_trai
     if preset:
         if preset not in PRESETS:
             raise table.error("preset", preset, ", ".join(PRESETS))
-        base_model, base_training = map(asdict, PRESETS[preset])
-        base_training.pop("seed")
+        base_model, base_training = asdict(PRESETS[preset][0]), asdict(PRESETS[preset][1])
+        del base_training["seed"]
     model = base_model | table.table("model").rest()
     training = base_training | table.table("training").rest()
     table.refuse_the_rest()
@@ -191,19 +199,27 @@ def _method(table: TomlTable, seeds: tuple[int, ...], trainings: Mapping[str, Tr
     training = table.text("training", "") or None
     if training is not None and training not in trainings:
         raise table.error("training", training, ", ".join(trainings))
+    scorer = table.text("scorer", "native")
+    if scorer.partition(":")[0] not in (SENTENCES_ONLY, *METHODS):
+        raise table.error("scorer", scorer, ", ".join((SENTENCES_ONLY, *METHODS)))
+    if (training is None) != (scorer == "random"):
+        needs = "needs a model; name its training" if training is None else "needs no model; remove the training"
+        raise ZerotagError(f"{table.where}: scorer {scorer!r} {needs}")
     threshold = table.text("threshold", "fixed")
     if threshold not in get_args(Threshold):
         raise table.error("threshold", threshold, ", ".join(get_args(Threshold)))
+    published = table.text("published", "")
+    if published and published not in PAPER_ROWS:
+        raise table.error("published", published, ", ".join(PAPER_ROWS))
     method = Method(
         name=name,
         training=training,
-        scorer=table.text("scorer", "native"),
-        options=table.table("options").numbers(),
-        threshold=threshold,
+        scorer=scorer,
+        threshold=cast(Threshold, threshold),
         seeds=table.integers("seeds", seeds),
         dev_sentences=table.whole_number("dev_sentences"),
         test_sentences=table.whole_number("test_sentences"),
-        published=table.text("published", name),
+        published=published or name,
         sweep=table.flag("sweep"),
     )
     table.refuse_the_rest()
@@ -211,10 +227,15 @@ def _method(table: TomlTable, seeds: tuple[int, ...], trainings: Mapping[str, Tr
 
 
 def _check(experiment: Experiment) -> None:
+    for corpus in experiment.corpora:
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", corpus):
+            raise ZerotagError(f"{experiment.path}: corpus {corpus[:40]!r} is not a name of letters, digits, - and _")
     slugs = [method.slug for method in experiment.methods]
     for method in experiment.methods:
         if not method.slug or slugs.count(method.slug) > 1:
-            raise ZerotagError(f"{experiment.path}: two methods would share the file name of {method.name!r}; rename one")
+            raise ZerotagError(
+                f"{experiment.path}: two methods would share the file name of {method.name!r}; rename one"
+            )
     names = [method.name for method in experiment.methods]
     if experiment.reference not in names:
         raise ZerotagError(

@@ -44,13 +44,6 @@ class TomlTable:
         """A list of different strings, at least one."""
         return self._different(key, None, str, 'a list of different strings such as ["fce", "bea2019"]')
 
-    def numbers(self) -> dict[str, int | float]:
-        """All that is left, each a number."""
-        for key, value in self._left.items():
-            if type(value) not in (int, float):
-                raise self.error(key, value, "a number")
-        return self.rest()
-
     def table(self, key: str) -> TomlTable:
         """A table in this one, empty where it is left out."""
         value = self._left.pop(key, {})
@@ -94,10 +87,9 @@ class TomlTable:
             raise ZerotagError(f"{self.where}: {key} is missing; add it")
         return self._left.pop(key, default)
 
-    def _different(self, key: str, default: object, kind: type, allowed: str) -> tuple[Any, ...]:
+    def _different(self, key: str, default: tuple[Any, ...] | None, kind: type, allowed: str) -> tuple[Any, ...]:
         value = self._take(key, default)
-        if value is not default and not isinstance(value, list):
-            raise self.error(key, value, allowed)
-        if not value or len(set(map(repr, value))) < len(value) or not all(type(one) is kind for one in value):
+        is_list = isinstance(value, list | tuple) and value and all(type(one) is kind for one in value)
+        if not is_list or len(set(value)) < len(value):
             raise self.error(key, value, allowed)
         return tuple(value)

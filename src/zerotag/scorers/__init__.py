@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from zerotag.errors import ZerotagError
 from zerotag.types import Scored, Sentence
+
+if TYPE_CHECKING:
+    from zerotag.labeller import WordLabeller
+
+METHODS = ("native", "random", "lime", "heads", "gradient-x-input", "integrated-gradients", "occlusion")
+"""What `create` knows; `heads` is written with a layer and a head, both counted from 1: `heads:6.3`."""
 
 
 class Scorer(Protocol):
@@ -15,5 +23,61 @@ class Scorer(Protocol):
     def name(self) -> str:
         """What tables call the method."""
 
+    @property
+    def passes(self) -> int:
+        """Forward passes so far: how many sequences, a long sentence having several, went through the encoder.
+
+        Read it before and after to have the cost of some sentences.
+        """
+
     def score(self, sentences: Iterable[Sentence]) -> Iterator[Scored]:
         """Scores of each sentence, in the order they come."""
+
+
+def create(method: str, labeller: WordLabeller, *, seed: int = 0) -> Scorer:
+    """The scorer with a name of `METHODS`, on a labeller's network; `seed` is for those that draw."""
+    # Each method is imported on use: names and help should not wait for torch.
+    network, aligner = labeller.network, labeller.aligner
+    if method == "native":
+        from zerotag.scorers.native import NativeScorer
+
+        return NativeScorer(network, aligner)
+    if method == "random":
+        from zerotag.scorers.random import RandomScorer
+
+        return RandomScorer(len(labeller.label_names), seed=seed)
+    if method == "lime":
+        from zerotag.scorers.lime import LimeScorer
+
+        return LimeScorer(network, aligner, _mask_id(method, labeller), seed=seed)
+    if method == "gradient-x-input":
+        from zerotag.scorers.gradient import GradientScorer
+
+        return GradientScorer(network, aligner)
+    if method == "integrated-gradients":
+        from zerotag.scorers.gradient import IntegratedGradientsScorer
+
+        return IntegratedGradientsScorer(network, aligner, _mask_id(method, labeller))
+    if method == "occlusion":
+        from zerotag.scorers.occlusion import OcclusionScorer
+
+        return OcclusionScorer(network, aligner, _mask_id(method, labeller))
+    if method.partition(":")[0] == "heads":
+        from zerotag.scorers.heads import Head, HeadScorer
+
+        return HeadScorer(network, aligner, Head(*_layer_and_head(method)))
+    raise ZerotagError(f"unknown method {method[:40]!r}; there are: {', '.join(METHODS)}")
+
+
+def _mask_id(method: str, labeller: WordLabeller) -> int:
+    found: int | None = labeller.tokenizer.mask_token_id
+    if found is None:
+        raise ZerotagError(f"method {method!r} hides words behind a mask token, and this model's tokenizer has none")
+    return found
+
+
+def _layer_and_head(method: str) -> tuple[int, int]:
+    match = re.fullmatch(r"heads:(\d{1,4})\.(\d{1,4})", method)
+    if match is None:
+        raise ZerotagError(f"method {method[:40]!r} does not say which head; write heads:LAYER.HEAD, as in heads:6.3")
+    return int(match[1]), int(match[2])

@@ -1,0 +1,22 @@
+"""Tables in the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from zerotag.render.tables import Table
+
+
+def show_table(table: Table) -> None:
+    """Draw a table. Its caption and note are lines of their own: rich would break them at the table's width."""
+    from rich.console import Console
+
+    from zerotag.render.terminal import rich_table
+
+    typer.echo(table.caption)
+    Console().print(rich_table(replace(table, caption="", note="")))
+    typer.echo(table.note)

@@ -1,0 +1,46 @@
+"""Numbers as they stand in the cells of tables."""
+
+from __future__ import annotations
+
+from zerotag.metrics import Summary
+
+USES_WORD_LABELS = "†"
+BY_T_TEST = "ᵗ"
+BY_RANDOMISATION = "ʳ"
+NOTHING = "–"
+
+
+def shown(measure: str, summary: Summary) -> str:
+    """The mean in the measure's unit, with the deviation where it says something."""
+    match measure:
+        case "word_threshold" | "comprehensiveness" | "sufficiency":
+            return f"{summary.mean:.3f}"
+        case "epochs":
+            return f"{summary.mean:.1f}"
+        case "training_seconds":
+            return f"{summary.mean / 60:.1f}"
+        case "seconds_per_1000":
+            return f"{summary.mean:.2f}"
+        case "passes_per_1000":
+            return f"{summary.mean:,.0f}"
+    percent = f"{100 * summary.mean:.2f}"
+    return percent if summary.std is None else f"{percent} ± {100 * summary.std:.2f}"
+
+
+def published_number(measure: str, number: float | None) -> str:
+    """A number as it was printed."""
+    if number is None:
+        return NOTHING
+    return f"{number:.3f}" if measure == "word_threshold" else f"{number:.2f}"
+
+
+def p_value(p: float | None) -> str:
+    """A p-value to three places."""
+    if p is None:
+        return NOTHING
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def setting(value: object) -> str:
+    """A setting as one would type it."""
+    return f"{value:g}" if isinstance(value, float) else NOTHING if value is None else str(value)

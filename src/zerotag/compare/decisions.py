@@ -1,0 +1,62 @@
+"""Which scorer and which thresholds a method has. Word labels enter by one of the two doors only."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from zerotag.compare.experiment import SENTENCES_ONLY, Method
+from zerotag.compare.messages import Heartbeat
+from zerotag.compare.scoring import SentenceScorer, score_all
+from zerotag.evaluate import judge
+from zerotag.labeller import WordLabeller
+from zerotag.metrics import threshold_from_word_labels
+from zerotag.scorers import Scorer, create
+from zerotag.scorers.heads import best_head_from_word_labels
+from zerotag.scorers.random import RandomScorer
+from zerotag.types import Corpus, Example, GoldExample, Rule
+
+WORD_LABELS = "word labels of the development set"
+
+
+class Decided(NamedTuple):
+    """A scorer, and how its scores become yes or no, one rule per label."""
+
+    scorer: Scorer
+    rules: tuple[Rule, ...]
+
+
+def zero_shot(method: Method, labeller: WordLabeller | None, dev: Corpus[Example], seed: int) -> Decided:
+    """For a method that needs no word label: there is none in what it is given."""
+    labels = len(dev.label_names)
+    return Decided(_scorer(method, labeller, labels, seed), (Rule(),) * labels)
+
+
+def with_word_labels(
+    method: Method, labeller: WordLabeller | None, dev: Corpus[GoldExample], seed: int, heartbeat: Heartbeat
+) -> Decided:
+    """For a method that is declared to use the development set's word labels."""
+    labels = len(dev.label_names)
+    if method.scorer == "heads":
+        assert labeller is not None
+        head = best_head_from_word_labels(labeller, dev.examples)
+        scorer = create(f"heads:{head.layer}.{head.number}", labeller)
+    else:
+        scorer = _scorer(method, labeller, labels, seed)
+    if method.threshold == "fixed":
+        return Decided(scorer, (Rule(),) * labels)
+    scored = score_all(scorer, dev, f"{method.name}, threshold from the development set", heartbeat)
+    judged = judge(zip(dev.examples, scored, strict=True), dev.label_names, [Rule()] * labels)
+    rules = tuple(
+        Rule(word_threshold=threshold_from_word_labels(one.gold_words, one.word_scores), origin=WORD_LABELS)
+        for one in judged
+    )
+    return Decided(scorer, rules)
+
+
+def _scorer(method: Method, labeller: WordLabeller | None, labels: int, seed: int) -> Scorer:
+    if method.scorer == "random":
+        return RandomScorer(labels, seed=seed)
+    assert labeller is not None  # the TOML was checked: every other scorer has a training
+    if method.scorer == SENTENCES_ONLY:
+        return SentenceScorer(labeller)
+    return create(method.scorer, labeller, seed=seed)

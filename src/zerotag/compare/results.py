@@ -1,0 +1,54 @@
+"""The finished runs of an experiment, from the folder they were written to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from zerotag.compare.experiment import Experiment, Run, complete_settings
+from zerotag.compare.record import Record, read_record
+from zerotag.errors import ZerotagError
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """An experiment and those of its runs that are finished."""
+
+    experiment: Experiment
+    records: Mapping[Run, Record]
+
+    def of(self, corpus: str, method: str) -> dict[int, Record]:
+        """The records of a method on a corpus, by seed."""
+        return {
+            run.seed: record
+            for run, record in self.records.items()
+            if (run.corpus, run.method.name) == (corpus, method)
+        }
+
+
+def run_path(folder: Path, run: Run) -> Path:
+    """The file of a run in a folder of results."""
+    return folder / "runs" / f"{run.name}.json"
+
+
+def load_results(experiment: Experiment, folder: Path) -> Results:
+    """All finished runs of an experiment."""
+    records = {run: finished_run(experiment, folder, run) for run in experiment.runs()}
+    return Results(experiment, {run: record for run, record in records.items() if record is not None})
+
+
+def finished_run(experiment: Experiment, folder: Path, run: Run) -> Record | None:
+    """The record of a run, None if it is not finished; refused if it was made with other settings than are declared."""
+    path = run_path(folder, run)
+    if not path.exists():
+        return None
+    record = read_record(path)
+    made_with, declared = complete_settings(record.settings), experiment.settings(run)
+    for name, value in declared.items():
+        if made_with.get(name) != value:
+            raise ZerotagError(
+                f"{path} was made with {name} {made_with.get(name)!r}, but {experiment.path} says {value!r}: "
+                "delete the file to repeat the run, or give the method another name"
+            )
+    return record

@@ -1,0 +1,113 @@
+"""One run: a method on a corpus with a seed, from the trained model to the record of all that was measured."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from zerotag.compare.corpora import Splits, sample
+from zerotag.compare.decisions import Decided, with_word_labels, zero_shot
+from zerotag.compare.experiment import SENTENCES_ONLY, Experiment, Run
+from zerotag.compare.faithfulness import faithfulness
+from zerotag.compare.messages import Heartbeat
+from zerotag.compare.record import Cost, Record, SentenceRecord
+from zerotag.compare.scoring import score_all
+from zerotag.compare.trainings import Trained
+from zerotag.evaluate import Judged, Report, evaluate, judge, report
+from zerotag.labeller import WordLabeller
+from zerotag.metrics import average_precisions, word_counts
+from zerotag.scorers import Scorer
+from zerotag.types import Corpus, GoldExample, Scored
+
+
+def carry_out(
+    run: Run,
+    experiment: Experiment,
+    splits: Splits,
+    trained: Trained | None,
+    made: Mapping[str, Any],
+    heartbeat: Heartbeat,
+) -> Record:
+    """Decide, score the test sentences and measure."""
+    method, labeller = run.method, None if trained is None else trained.labeller
+    heartbeat(f"{run}: beginning")
+    decided = _decide(run, splits, labeller, heartbeat)
+    indices = sample(len(splits.test), method.test_sentences)
+    test = _part(splits.test, method.test_sentences)
+    if method.scorer == SENTENCES_ONLY:
+        test = _without_words(test)
+    scored, cost = _score(decided.scorer, test, run, heartbeat)
+    judged = judge(zip(test.examples, scored, strict=True), test.label_names, decided.rules)
+    measured = report(judged)
+    heartbeat(f"{run}: masking words")
+    return Record(
+        corpus=run.corpus,
+        method=method.name,
+        seed=run.seed,
+        uses_word_labels=method.uses_word_labels,
+        settings=experiment.settings(run),
+        made=made,
+        training=None if trained is None else trained.record,
+        scorer=decided.scorer.name,
+        test=(_without_sentence_measures(measured) if labeller is None else measured).to_json(),
+        faithfulness={} if labeller is None or method.scorer == SENTENCES_ONLY else faithfulness(labeller, scored),
+        dev_words=_dev_words(run, decided, splits, heartbeat) if experiment.dev_word_measures else None,
+        cost=cost,
+        test_indices=None if len(indices) == len(splits.test) else indices,
+        sentences={one.label: _sentencewise(one) for one in judged if one.gold_words},
+    )
+
+
+def _decide(run: Run, splits: Splits, labeller: WordLabeller | None, heartbeat: Heartbeat) -> Decided:
+    """The one place at which a method gets the development set: with word labels only if it says that it uses them."""
+    if run.method.uses_word_labels:
+        dev = _part(splits.dev_with_word_labels, run.method.dev_sentences)
+        return with_word_labels(run.method, labeller, dev, run.seed, heartbeat)
+    return zero_shot(run.method, labeller, splits.dev, run.seed)
+
+
+def _score(scorer: Scorer, test: Corpus[GoldExample], run: Run, heartbeat: Heartbeat) -> tuple[list[Scored], Cost]:
+    passes, start = scorer.passes, time.perf_counter()
+    scored = score_all(scorer, test, f"{run}, test set", heartbeat)
+    seconds, per_1000 = time.perf_counter() - start, 1000 / len(test)
+    return scored, Cost(round(seconds * per_1000, 4), round((scorer.passes - passes) * per_1000, 1))
+
+
+def _dev_words(run: Run, decided: Decided, splits: Splits, heartbeat: Heartbeat) -> dict[str, float | None]:
+    """For the record, now that everything is decided."""
+    dev = _part(splits.dev_with_word_labels, run.method.dev_sentences)
+    scored = score_all(decided.scorer, dev, f"{run}, development set", heartbeat)
+    measures = evaluate(zip(dev.examples, scored, strict=True), dev.label_names, decided.rules).macro
+    return {"word_f1": measures.word_f1, "map": measures.map}
+
+
+def _part(corpus: Corpus[GoldExample], limit: int | None) -> Corpus[GoldExample]:
+    return replace(corpus, examples=tuple(corpus.examples[i] for i in sample(len(corpus), limit)))
+
+
+def _without_words(corpus: Corpus[GoldExample]) -> Corpus[GoldExample]:
+    return replace(corpus, examples=tuple(replace(example, word_labels=None) for example in corpus.examples))
+
+
+def _without_sentence_measures(measured: Report) -> Report:
+    """A method without a model says nothing of sentences."""
+    nothing = dict.fromkeys(("sentence_precision", "sentence_recall", "sentence_f1"))
+    return Report(
+        tuple(replace(one, measures=replace(one.measures, **nothing)) for one in measured.labels),
+        replace(measured.macro, **nothing),
+    )
+
+
+def _sentencewise(judged: Judged) -> SentenceRecord:
+    true_positives, false_positives, false_negatives = word_counts(judged.gold_words, judged.predicted_words).T.tolist()
+    precisions = average_precisions(judged.gold_words, judged.word_scores)
+    return SentenceRecord(
+        true_positives,
+        false_positives,
+        false_negatives,
+        average_precisions=precisions[~np.isnan(precisions)].round(4).tolist(),
+    )

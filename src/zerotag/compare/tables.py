@@ -1,0 +1,251 @@
+"""The paper's tables from our runs, with its numbers under ours, and those tables that it does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from zerotag.compare.cells import (
+    BY_RANDOMISATION,
+    BY_T_TEST,
+    NOTHING,
+    USES_WORD_LABELS,
+    p_value,
+    published_number,
+    setting,
+    shown,
+)
+from zerotag.compare.experiment import Method
+from zerotag.compare.layout import Cell, Row, Table, latex, markdown
+from zerotag.compare.published import CORPUS_TITLES, OTHER_ROWS, PAPER, PAPER_SETTINGS, others, paper
+from zerotag.compare.results import Results
+from zerotag.compare.significance import LEVEL, Differences, read_significance
+from zerotag.compare.summary import summaries
+from zerotag.storage import whole_file
+
+Columns = Mapping[str, str]
+"""Headings, and the measure under each."""
+
+MAIN: Columns = {"Sent F1": "sentence_f1", "F1": "word_f1", "MAP": "map"}
+DEV: Columns = {"Sent F1": "dev_sentence_f1"}
+SENTENCES: Columns = {"Sent F1": "sentence_f1", "Sent P": "sentence_precision", "Sent R": "sentence_recall"}
+WORDS: Columns = {"P": "word_precision", "R": "word_recall", "F1": "word_f1", "MAP": "map"}
+THRESHOLDS: Columns = {"threshold": "word_threshold"}
+SWEEP: Columns = {"dev Sent F1": "dev_sentence_f1", **MAIN}
+RATIONALES: Columns = {
+    "IOU F1": "iou_f1",
+    "token F1": "token_f1",
+    "AUPRC": "auprc",
+    "compr.": "comprehensiveness",
+    "suff.": "sufficiency",
+}
+RANKING: Columns = {"MAP": "map", "clipped": "map_clipped", "positional": "map_positional"}
+COST: Columns = {
+    "epochs": "epochs",
+    "training, min": "training_seconds",
+    "s / 1,000": "seconds_per_1000",
+    "passes / 1,000": "passes_per_1000",
+}
+P_VALUES: Columns = {
+    "Sent F1 t": "sentence_f1 t_test",
+    "F1 t": "word_f1 t_test",
+    "F1 r": "word_f1 randomisation",
+    "MAP t": "map t_test",
+    "MAP r": "map randomisation",
+}
+
+_RATIONALE_NOTE = (
+    "IOU F1, token F1 and AUPRC are ERASER's macro averages. Comprehensiveness (higher is better) and sufficiency "
+    "(lower is better) are over sentences that the model itself calls positive, words being hidden by the mask token."
+)
+_RANKING_NOTE = (
+    "MAP groups equal scores, as scikit-learn does; clipped: the same after raising negative scores to 0, as the "
+    "paper's code does; positional: equal scores in reverse order of position, as the code of Rei & Søgaard does."
+)
+_MARKS = "Marks as in the first table."
+_NOT_COMPARED = {"sufficiency", *THRESHOLDS.values(), *COST.values()}  # more is not better
+_NOT_SETTINGS = ("seed", "dev_share")
+
+CellAt = Callable[[str, str], Cell]
+"""The cell for a corpus and a measure."""
+
+
+def write_tables(results: Results, folder: Path) -> None:
+    """Write `tables.md` and `tables.tex`."""
+    tables = all_tables(results, read_significance(folder))
+    for name, draw in (("tables.md", markdown), ("tables.tex", latex)):
+        with whole_file(folder / name) as file:
+            file.write("\n".join(map(draw, tables)))
+
+
+def all_tables(results: Results, differences: Differences) -> list[Table]:
+    """Every table that we have numbers for."""
+    return [table for table in _Tables(results, differences).all() if not all(row.quoted for row in table.rows)]
+
+
+class _Tables:
+    """The tables of an experiment; rows without a number are left out."""
+
+    def __init__(self, results: Results, differences: Differences) -> None:
+        self._results = results
+        self._experiment = results.experiment
+        self._summaries = summaries(results)
+        self._differences = differences
+        self._corpora = [corpus for corpus in self._experiment.corpora if corpus in self._summaries]
+        self._methods = [method for method in self._experiment.methods if not method.sweep]
+
+    def all(self) -> Iterator[Table]:
+        """In the order of the paper and its appendix, then those that it does not have."""
+        yield self._main()
+        yield self._of_methods("Sentence F1 on the development sets", DEV, self._corpora)
+        for corpus in self._corpora:
+            yield self._of_methods("Sentences of the test set", SENTENCES, [corpus])
+        for corpus in self._corpora:
+            yield self._of_methods("Words of the test set", WORDS, [corpus])
+        yield self._of_methods("Word thresholds, from which on a word is positive", THRESHOLDS, self._corpora)
+        yield self._settings()
+        yield self._sweep()
+        yield self._of_methods("Rationales, by ERASER's conventions", RATIONALES, self._corpora, _RATIONALE_NOTE)
+        yield self._of_methods("Three definitions of MAP", RANKING, self._corpora, _RANKING_NOTE)
+        yield self._of_methods("Cost: training, and scoring test sentences", COST, self._corpora, self._circumstances)
+        yield self._p_values()
+
+    def _main(self) -> Table:
+        table = self._of_methods("Results on the test sets", MAIN, self._corpora, self._legend)
+        elsewhere = _rows([(name, partial(_elsewhere, name)) for name in OTHER_ROWS], MAIN, self._corpora, quoted=True)
+        return replace(table, rows=(*table.rows, *elsewhere))
+
+    def _of_methods(self, caption: str, columns: Columns, corpora: Sequence[str], note: str = _MARKS) -> Table:
+        """A row for each method and, where the paper has one too, its row below."""
+        rows: list[Row] = []
+        for method in self._methods:
+            rows += _rows([(self._name(method), partial(self._ours, method))], columns, corpora)
+            rows += _rows([(f"paper: {method.published}", partial(_papers, method))], columns, corpora, quoted=True)
+        return Table(caption, tuple(map(_title, corpora)), tuple(columns), tuple(rows), note)
+
+    def _settings(self) -> Table:
+        """What every training was told, and what the paper says."""
+        found: dict[str, dict[str, set[str]]] = {}  # setting → training → values
+        names = list(self._experiment.trainings)
+        for run, record in self._results.records.items():
+            if record.training is not None and run.method.training is not None:
+                told = {**record.training.model, **record.training.training, "parameters": record.training.parameters}
+                for name, value in told.items():
+                    if name not in _NOT_SETTINGS:
+                        found.setdefault(name, {}).setdefault(run.method.training, set()).add(setting(value))
+        rows = [
+            Row(
+                name.replace("_", " "),
+                tuple(
+                    Cell(text)
+                    for text in (
+                        PAPER_SETTINGS.get(name, NOTHING),
+                        *(" / ".join(sorted(by_training.get(one, {NOTHING}))) for one in names),
+                    )
+                ),
+            )
+            for name, by_training in found.items()
+        ]
+        note = "More than one value: they differ by corpus. Parameters are those that were trained."
+        return Table("Settings of the trainings", ("",), ("paper", *names), tuple(rows), note)
+
+    def _sweep(self) -> Table:
+        """Soft attention by its β, where there are several with all else equal."""
+        points: dict[object, list[tuple[float, Method]]] = {}
+        for method in self._experiment.methods:
+            if method.training is not None and method.scorer == "native":
+                training = self._experiment.trainings[method.training]
+                all_else = (replace(training.model, beta=1.0), training.training, method.threshold)
+                points.setdefault(all_else, []).append((training.model.beta, method))
+        rows = [
+            (f"β = {beta:g}", partial(self._ours, method))
+            for several in points.values()
+            if len(several) > 1
+            for beta, method in sorted(several, key=lambda point: point[0])
+        ]
+        return Table(
+            "Soft attention by its sharpness β",
+            tuple(map(_title, self._corpora)),
+            tuple(SWEEP),
+            tuple(_rows(rows, SWEEP, self._corpora)),
+            _MARKS,
+        )
+
+    def _p_values(self) -> Table:
+        rows = [(self._name(method), partial(self._p_value, method)) for method in self._experiment.methods]
+        note = "t: two-tailed paired t-test over seeds; r: paired approximate randomisation over test sentences."
+        return Table(
+            f"p-values of the difference from {self._experiment.reference}",
+            tuple(map(_title, self._corpora)),
+            tuple(P_VALUES),
+            tuple(_rows(rows, P_VALUES, self._corpora)),
+            note,
+        )
+
+    def _name(self, method: Method) -> str:
+        parts = [method.name]
+        if method.uses_word_labels:
+            parts.append(USES_WORD_LABELS)
+        if method.test_sentences is not None:
+            parts.append(f"({method.test_sentences:,} test sentences)")
+        return " ".join(parts)
+
+    def _ours(self, method: Method, corpus: str, measure: str) -> Cell:
+        summary = self._summaries[corpus].get(method.name, {}).get(measure)
+        if summary is None:
+            return Cell(NOTHING)
+        seeds = "" if summary.n == len(self._experiment.seeds) else f" (n={summary.n})"
+        text = f"{shown(measure, summary)}{self._marks(method, corpus, measure)}{seeds}"
+        compared = measure not in _NOT_COMPARED and method.test_sentences is None
+        return Cell(text, summary.mean if compared else None)
+
+    def _marks(self, method: Method, corpus: str, measure: str) -> str:
+        difference = self._differences.get(corpus, {}).get(method.name, {}).get(measure)
+        if difference is None:
+            return ""
+        tests = ((difference.t_test, BY_T_TEST), (difference.randomisation, BY_RANDOMISATION))
+        return "".join(mark for p, mark in tests if p is not None and p < LEVEL)
+
+    def _p_value(self, method: Method, corpus: str, measure_and_test: str) -> Cell:
+        measure, test = measure_and_test.split()
+        difference = self._differences.get(corpus, {}).get(method.name, {}).get(measure)
+        return Cell(NOTHING if difference is None else p_value(getattr(difference, test)))
+
+    @property
+    def _legend(self) -> str:
+        return (
+            f"Percent, mean ± standard deviation over {len(self._experiment.seeds)} seeds (n where fewer); paper: "
+            f"{PAPER}. {USES_WORD_LABELS} uses word labels of the development set. Differs from "
+            f"{self._experiment.reference} at p < {LEVEL}: {BY_T_TEST} by a paired t-test over seeds, "
+            f"{BY_RANDOMISATION} by randomisation over sentences."
+        )
+
+    @property
+    def _circumstances(self) -> str:
+        made = [record.made for record in self._results.records.values()]
+        devices = ", ".join(sorted({str(one["device"]) for one in made}))
+        counts = ", ".join(map(str, sorted({one["side_by_side"] for one in made})))
+        return f"Passes are sequences through the encoder. Device: {devices}; processes that shared it: {counts}."
+
+
+def _rows(
+    named: Iterable[tuple[str, CellAt]], columns: Columns, corpora: Sequence[str], *, quoted: bool = False
+) -> Iterator[Row]:
+    for name, cell_at in named:
+        cells = tuple(cell_at(corpus, measure) for corpus in corpora for measure in columns.values())
+        if any(cell.text != NOTHING for cell in cells):
+            yield Row(name, cells, quoted)
+
+
+def _papers(method: Method, corpus: str, measure: str) -> Cell:
+    return Cell(published_number(measure, paper(corpus, method.published, measure)))
+
+
+def _elsewhere(name: str, corpus: str, measure: str) -> Cell:
+    return Cell(published_number(measure, others(corpus, name, measure)))
+
+
+def _title(corpus: str) -> str:
+    return CORPUS_TITLES.get(corpus, corpus)

@@ -1,0 +1,106 @@
+"""Trained models in the work folder of an experiment: each is trained once, whatever happens, and read by many runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from zerotag.checkpoint import delete
+from zerotag.compare.corpora import Splits
+from zerotag.compare.experiment import Training
+from zerotag.compare.record import TrainingRecord
+from zerotag.compare.scoring import sentence_measures
+from zerotag.labeller import WordLabeller, load
+from zerotag.storage import whole_file
+from zerotag.train import Progress, train
+from zerotag.types import Corpus, Example
+
+_MODEL = "model"
+_RECORD = "training.json"
+_CHECKPOINTS = "checkpoints"
+_SECONDS = "seconds"
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A model, and how it was trained."""
+
+    labeller: WordLabeller
+    record: TrainingRecord
+
+
+def training_folder(work: Path, corpus: str, training: Training, seed: int) -> Path:
+    """The work folder of one training; other settings have another one, so that nothing stale is ever used."""
+    settings = repr((training.model, training.training))
+    return work / f"{corpus}.{training.name}.{seed}.{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
+
+
+def obtain(
+    training: Training, splits: Splits, seed: int, folder: Path, on_progress: Callable[[Progress], None]
+) -> Trained:
+    """The trained model: from the folder if it was finished, trained to its end if it was begun or not."""
+    if (folder / _MODEL).is_dir():
+        record = TrainingRecord(**json.loads((folder / _RECORD).read_text(encoding="utf-8")))
+        return Trained(load(folder / _MODEL), record)
+    checkpoints = folder / _CHECKPOINTS
+    clock = Clock(folder / _SECONDS)
+
+    def tick(progress: Progress) -> None:
+        clock.tick()
+        on_progress(progress)
+
+    labeller = train(
+        splits.train,
+        splits.dev,
+        model=training.model,
+        training=replace(training.training, seed=seed),
+        checkpoints=checkpoints,
+        on_progress=tick,
+    )
+    trained = Trained(labeller, _record(labeller, splits.dev, checkpoints, clock.seconds))
+    with whole_file(folder / _RECORD) as file:
+        json.dump(asdict(trained.record), file)
+    labeller.save_pretrained(folder / _MODEL)
+    delete(checkpoints)
+    return trained
+
+
+def _record(labeller: WordLabeller, dev: Corpus[Example], checkpoints: Path, seconds: float) -> TrainingRecord:
+    last = max(checkpoints.glob("step-*"))  # a training ends with a checkpoint
+    position = json.loads((last / "position.json").read_text(encoding="utf-8"))
+    return TrainingRecord(
+        model=asdict(labeller.manifest.model),
+        training=asdict(labeller.manifest.training),
+        parameters=sum(p.numel() for p in labeller.network.parameters() if p.requires_grad),
+        history=position["history"],
+        best_epoch=position["best_epoch"] + 1,
+        dev=sentence_measures(labeller, dev),
+        seconds=round(seconds, 1),
+    )
+
+
+class Clock:
+    """The seconds a training takes, those before a kill included: they are kept in a file while it ticks."""
+
+    _every = 5.0
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._before = float(file.read_text()) if file.exists() else 0.0
+        self._started = self._written = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """So far, in all."""
+        return self._before + time.monotonic() - self._started
+
+    def tick(self) -> None:
+        """Keep the time, now and then."""
+        if time.monotonic() - self._written > self._every:
+            with whole_file(self._file) as file:
+                file.write(str(self.seconds))
+            self._written = time.monotonic()

@@ -1,0 +1,137 @@
+"""Versions of a sentence with some words replaced by the mask token, and what the network says of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice, tee
+from typing import NamedTuple
+
+import numpy as np
+
+from zerotag.align import Aligner, Encoded, IntArray
+from zerotag.inference import predict
+from zerotag.model import Network
+from zerotag.types import BoolArray, FloatArray, Sentence
+
+PACK = 2**20  # sub-words of versions, whichever sentences they come from, that are held at a time
+
+
+class Versions(NamedTuple):
+    """Which words each version of a sentence keeps, and how often the version was drawn; the first keeps them all."""
+
+    sentence: Sentence
+    kept: BoolArray  # (versions, words)
+    times: IntArray  # (versions,)
+
+
+class Masker:
+    """Predicts versions of sentences, those of many sentences packed together."""
+
+    def __init__(self, network: Network, aligner: Aligner, mask_id: int) -> None:
+        self._network = network
+        self._aligner = aligner
+        self._mask_id = mask_id
+        self.passes = 0
+
+    def probabilities(self, planned: Iterable[Versions]) -> Iterator[tuple[Versions, FloatArray]]:
+        """The versions of each sentence with their probabilities, (versions, K), in the order they come."""
+        ahead, behind = tee(planned)
+        encoded = (one for versions in ahead for one in self._encode(versions))
+        rows = self._predict(encoded)
+        for versions in behind:
+            yield versions, np.stack(list(islice(rows, len(versions.kept))))
+
+    def _encode(self, versions: Versions) -> Iterator[Encoded]:
+        return Pieces(self._aligner, versions.sentence, self._mask_id).versions(versions.kept)
+
+    def _predict(self, encoded: Iterator[Encoded]) -> Iterator[FloatArray]:
+        for pack in _packs(encoded):
+            self.passes += sum(self._aligner.cost(one)[0] for one in pack)
+            yield from (prediction.sentence_scores for prediction in predict(self._network, self._aligner, pack))
+
+
+class Pieces:
+    """Every sub-word that some version of a sentence needs, in order, and the condition for it to be there.
+
+    Words are replaced among the sub-words rather than in the text, so that nothing is tokenised twice and the words
+    around a masked one stay what they were. A word is its own sub-words, with those of the space before it, where it
+    is kept, and one mask token where it is not. Words that share a sub-word (`."`) have it while all of them are
+    kept; otherwise those that are kept are spelled alone.
+    """
+
+    def __init__(self, aligner: Aligner, sentence: Sentence, mask_id: int) -> None:
+        encoded = aligner.encode([sentence])[0]
+        words, tokens = encoded.words, len(encoded)
+        joined = np.zeros(words, np.bool_)  # to the word before
+        joined[encoded.pair_words[1:][encoded.pair_tokens[1:] == encoded.pair_tokens[:-1]]] = True
+        self._group_starts = np.flatnonzero(~joined)
+        self._group = np.cumsum(~joined) - 1  # (words,)
+        groups = len(self._group_starts)
+        sharing = np.flatnonzero(np.bincount(self._group, minlength=groups)[self._group] > 1)
+        alone = [one.ids for one in aligner.encode([_with_space_before(sentence, word) for word in sharing.tolist()])]
+        spelled = np.repeat(sharing, [len(ids) for ids in alone])
+
+        # Conditions by number: a group of words is whole; always; a word is masked; a word is kept but not its group.
+        token_group = np.full(tokens, groups)
+        token_group[encoded.pair_tokens] = self._group[encoded.pair_words]
+        conditions = [
+            np.minimum.accumulate(token_group[::-1])[::-1],  # the group after a space, or always after the last word
+            groups + 1 + np.arange(words),
+            groups + 1 + words + spelled,
+        ]
+        # A word's mask token, and its spelling alone, stand where its group ends, one word after the other.
+        last_token = np.full(groups, -1)
+        np.maximum.at(last_token, self._group[encoded.pair_words], encoded.pair_tokens)
+        word_place = np.maximum.accumulate(last_token)[self._group]
+        place = np.concatenate([np.arange(tokens), word_place, word_place[spelled]])
+        word = np.concatenate([np.full(tokens, -1), np.arange(words), spelled])
+        order = np.lexsort((word, place))
+        self._ids = np.concatenate([encoded.ids, np.full(words, mask_id), *alone])[order]
+        self._condition = np.concatenate(conditions)[order]
+
+        pair_piece = np.argsort(order)[np.concatenate([encoded.pair_tokens, np.arange(tokens, len(order))])]
+        by_piece = np.argsort(pair_piece, kind="stable")
+        self._pair_piece = pair_piece[by_piece]
+        self._pair_word = np.concatenate([encoded.pair_words, word[tokens:]])[by_piece]
+
+    def versions(self, kept: BoolArray) -> Iterator[Encoded]:
+        """The sentence with only some words kept, once for each row of `kept` (versions, words)."""
+        at_once = max(1, PACK // len(self._ids))
+        for start in range(0, len(kept), at_once):
+            yield from self._versions(kept[start : start + at_once])
+
+    def _versions(self, kept: BoolArray) -> Iterator[Encoded]:
+        whole = np.logical_and.reduceat(kept, self._group_starts, axis=1)
+        alone = kept & ~whole[:, self._group]
+        holds = np.concatenate([whole, np.ones((len(kept), 1), np.bool_), ~kept, alone], axis=1)
+        there = holds[:, self._condition]  # (versions, pieces)
+        pair_there = there[:, self._pair_piece]
+        token = np.cumsum(there, axis=1) - 1  # a piece's place among those that are there
+        ids = np.broadcast_to(self._ids, there.shape)[there]
+        pair_tokens = token[:, self._pair_piece][pair_there]
+        pair_words = np.broadcast_to(self._pair_word, pair_there.shape)[pair_there]
+        ends = zip(np.cumsum(there.sum(axis=1)).tolist(), np.cumsum(pair_there.sum(axis=1)).tolist(), strict=True)
+        first = first_pair = 0
+        for end, end_pair in ends:
+            pairs = slice(first_pair, end_pair)
+            yield Encoded(ids[first:end], pair_tokens[pairs], pair_words[pairs], kept.shape[1])
+            first, first_pair = end, end_pair
+
+
+def _with_space_before(sentence: Sentence, word: int) -> Sentence:
+    start, end = sentence.spans[word]
+    before = sentence.spans[word - 1][1] if word else 0
+    return Sentence(sentence.text[before:end], (sentence.words[word],), ((start - before, end - before),))
+
+
+def _packs(encoded: Iterable[Encoded]) -> Iterator[list[Encoded]]:
+    pack: list[Encoded] = []
+    size = 0
+    for one in encoded:
+        pack.append(one)
+        size += len(one)
+        if size >= PACK:
+            yield pack
+            pack, size = [], 0
+    if pack:
+        yield pack

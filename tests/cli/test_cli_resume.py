@@ -1,0 +1,197 @@
+"""Killed at any moment, a training goes on and ends with the same model."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+import toy
+from commands import CommandLine, Outcome, Started, error_line
+from safetensors.torch import save_file
+
+from zerotag.train import Run
+
+DONE = 0
+KILLED = -signal.SIGKILL
+FILE_EVENTS = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.listdir", "tempfile.mkdtemp")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return toy.write_tsv(tmp_path_factory.mktemp("corpus") / "train.tsv", toy.gold(40))
+
+
+class Training:
+    """The same `zerotag train`, any number of times."""
+
+    def __init__(self, folder: Path, corpus: Path, encoder: Path, *more: str) -> None:
+        self.out = folder / "model"
+        self.unfinished = folder / "model.partial"
+        self._log = folder.with_suffix(".log")
+        self.arguments = ["train", corpus, "--out", self.out, "--model", encoder, "--depth", "1", *more]
+
+    def start(self, prepare: Callable[[], None] | None = None) -> Started:
+        return Started(self.arguments, prepare or checkpoint_often, self._log)
+
+    def run(self, prepare: Callable[[], None] | None = None) -> Outcome:
+        return self.start(prepare).outcome()
+
+    @property
+    def complete(self) -> bool:
+        return self.out.exists() and not self.unfinished.exists()
+
+    def weights(self) -> bytes:
+        assert sorted(path.name for path in self.out.parent.iterdir() if path.name[0] != ".") == ["model"]
+        return (self.out / "model.safetensors").read_bytes()
+
+
+def checkpoint_often() -> None:
+    """After every step, however long it takes to write."""
+    mock.patch("zerotag.train.CHECKPOINT_SECONDS", 0.0).start()
+    mock.patch("zerotag.train.Run._saving_took", mock.PropertyMock(return_value=0.0), create=True).start()
+
+
+def test_killed_at_random_moments(tmp_path: Path, corpus: Path, encoder: Path) -> None:
+    undisturbed = Training(tmp_path / "undisturbed", corpus, encoder, "--epochs", "8", "--patience", "8")
+    disturbed = Training(tmp_path / "disturbed", corpus, encoder, "--epochs", "8", "--patience", "8")
+    assert Started(["--version"], checkpoint_often, tmp_path / "log").outcome().code == DONE  # torch is loaded by now
+    start = time.monotonic()
+    assert undisturbed.run().code == DONE
+    took = time.monotonic() - start
+
+    kills = resumptions = 0
+    while not disturbed.complete:
+        training = disturbed.start()
+        if kills < 4:
+            training.process.join(random.uniform(0.2, 0.7) * took)
+            training.process.kill()
+        outcome = training.outcome()
+        assert outcome.code in (DONE, KILLED), outcome.err
+        kills += outcome.code == KILLED
+        resumptions += "going on after step" in outcome.err
+    assert kills > 1
+    assert resumptions > 0
+    assert disturbed.weights() == undisturbed.weights()
+
+
+def keep_every_state(folder: Path, copies: Path) -> None:
+    """Copy the folder before every operation on files in it, and with half the weights whenever weights are written."""
+    checkpoint_often()
+    busy = False
+
+    def copy(half: Path | None = None) -> None:
+        nonlocal busy
+        busy = True
+        new = copies / f"{len(list(copies.iterdir())):03d}"
+        if folder.exists():
+            shutil.copytree(folder, new)
+        if half is not None:
+            os.truncate(new / half.relative_to(folder), half.stat().st_size // 2)
+        busy = False
+
+    def watch(event: str, arguments: tuple[Any, ...]) -> None:
+        if not busy and event in FILE_EVENTS and str(folder) in str(arguments[0]):
+            copy()
+
+    def write_half(tensors: Any, path: Path, **options: Any) -> None:
+        save_file(tensors, path, **options)
+        copy(half=path)
+
+    mock.patch("zerotag.checkpoint.save_file", write_half).start()
+    mock.patch("zerotag.labeller.save_file", write_half).start()
+    sys.addaudithook(watch)
+
+
+def content(folder: Path) -> bytes:
+    """A digest of the names and bytes of all files."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        digest.update(str(path.relative_to(folder)).encode() + (path.read_bytes() if path.is_file() else b""))
+    return digest.digest()
+
+
+def test_goes_on_from_every_state_that_a_kill_can_leave(
+    tmp_path: Path, corpus: Path, encoder: Path, zerotag: CommandLine
+) -> None:
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    settings = ("--epochs", "2", "--batch-size", "18")
+    undisturbed = Training(tmp_path / "undisturbed", corpus, encoder, *settings)
+    undisturbed.out.parent.mkdir()
+    assert undisturbed.run(partial(keep_every_state, undisturbed.out.parent, copies)).code == DONE
+
+    states = {content(folder): folder for folder in copies.iterdir()}.values()
+    assert len(states) > 20
+    for folder in states:
+        killed = Training(folder, corpus, encoder, *settings)
+        if not killed.complete:  # else it was only tidying up
+            zerotag.succeeds(*killed.arguments)
+        assert killed.weights() == undisturbed.weights(), folder
+
+
+def test_interrupted_by_the_user(tmp_path: Path, corpus: Path, encoder: Path) -> None:
+    training = Training(tmp_path / "training", corpus, encoder, "--epochs", "40", "--patience", "40")
+    running = training.start()
+    while not list(training.unfinished.glob("step-*")):
+        time.sleep(0.01)
+    assert running.process.pid is not None
+    os.kill(running.process.pid, signal.SIGINT)
+    outcome = running.outcome()
+    *progress, last = outcome.err.splitlines()
+    assert outcome.code == 130
+    assert last == f"error: stopped; the same command goes on from {training.unfinished}"
+    assert all(line.startswith("epoch ") for line in progress)
+    again = training.run()
+    assert again.code == DONE
+    assert again.err.startswith("going on after step ")
+    assert training.complete
+
+
+def die_in_second_epoch() -> None:
+    train_epoch = Run._epoch
+
+    def epoch(run: Run) -> None:
+        if run._position.epoch == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        train_epoch(run)
+
+    mock.patch("zerotag.train.Run._epoch", epoch).start()
+
+
+def test_other_settings_or_data_are_refused(tmp_path: Path, corpus: Path, encoder: Path) -> None:
+    first = Training(tmp_path / "same", corpus, encoder, "--epochs", "2")
+    assert first.run(die_in_second_epoch).code == KILLED
+    before = {path: path.stat().st_mtime_ns for path in first.unfinished.rglob("*")}
+    other_data = toy.write_tsv(tmp_path / "other.tsv", toy.gold(40, seed=9))
+    for other in (
+        Training(tmp_path / "same", corpus, encoder, "--epochs", "3"),
+        Training(tmp_path / "same", corpus, encoder, "--epochs", "2", "--seed", "2"),
+        Training(tmp_path / "same", other_data, encoder, "--epochs", "2"),
+    ):
+        line = error_line(other.run())
+        assert line.startswith(f"{first.unfinished} holds an unfinished training with other settings or data")
+    assert {path: path.stat().st_mtime_ns for path in first.unfinished.rglob("*")} == before
+    again = first.run()
+    assert again.code == DONE
+    assert again.err.startswith("going on after step ")
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path: Path, corpus: Path, encoder: Path) -> None:
+    training = Training(tmp_path / "training", corpus, encoder, "--epochs", "2")
+    assert training.run(die_in_second_epoch).code == KILLED
+    (weights,) = training.unfinished.glob("step-*/network.safetensors")
+    weights.write_bytes(weights.read_bytes()[:100])
+    line = error_line(training.run())
+    assert line.startswith(f"{training.unfinished}, an unfinished training, is damaged")
+    assert line.endswith("delete it to start anew")

@@ -1,0 +1,141 @@
+from pathlib import Path
+
+import pytest
+from hand_made import TOML, experiment
+
+from zerotag.compare.experiment import read_experiment
+from zerotag.config import PRESETS, ModelConfig, TrainConfig
+from zerotag.errors import ZerotagError
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+
+
+def test_what_the_toml_says(tmp_path: Path) -> None:
+    found = experiment(tmp_path)
+    assert (found.name, found.results) == ("hand", tmp_path / "hand")
+    assert found.trainings["sa"].model == ModelConfig(encoder="tiny", beta=1)
+    assert found.trainings["cls"].training == TrainConfig()
+    lime = found.methods[1]
+    assert (lime.training, lime.scorer, lime.seeds, lime.test_sentences) == ("cls", "lime", (1,), 2)
+    assert found.methods[2].scorer == "native"
+    assert found.methods[2].seeds == (1, 2)
+
+
+def test_all_of_a_seed_comes_before_the_next(tmp_path: Path) -> None:
+    runs = list(experiment(tmp_path).runs())
+    assert [run.seed for run in runs] == [1] * 10 + [2] * 8
+    assert [run.name for run in runs[:6]] == [
+        "fce.roberta.1",
+        "fce.lime.1",
+        "fce.soft-attention.1",
+        "fce.weighted-soft-attention.1",
+        "fce.4.1",
+        "own.roberta.1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scorer", "threshold", "expected"),
+    [
+        ("native", "fixed", False),
+        ("heads:2.1", "fixed", False),
+        ("heads", "fixed", True),
+        ("lime", "dev-word-f1", True),
+    ],
+)
+def test_which_methods_use_word_labels(tmp_path: Path, scorer: str, threshold: str, expected: bool) -> None:
+    text = TOML.replace('scorer = "lime"\nthreshold = "dev-word-f1"', f'scorer = "{scorer}"\nthreshold = "{threshold}"')
+    assert experiment(tmp_path, text).methods[1].uses_word_labels is expected
+
+
+def test_a_preset_takes_the_place_of_the_base(tmp_path: Path) -> None:
+    text = TOML.replace("[trainings.sa.model]\nbeta = 1", '[trainings.sa]\npreset = "bilstm"\ntraining = {epochs = 3}')
+    sa = experiment(tmp_path, text).trainings["sa"]
+    model, training = PRESETS["bilstm"]
+    assert sa.model == model
+    assert (sa.training.epochs, sa.training.optimizer) == (3, training.optimizer)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("seeds = [1, 2]", "seeds = [1, 1]", "hand.toml: seeds [1, 1] is not allowed; allowed: a list of different"),
+        ("seeds = [1, 2]", 'seeds = ["1"]', "hand.toml: seeds ['1'] is not allowed"),
+        ("seeds = [1, 2]", "", "hand.toml: seeds is missing; add it"),
+        ("seeds = [1, 2]", "seeds = [1, 2]\ncolour = 1", "hand.toml: unknown key 'colour'"),
+        ("seeds = [1, 2]", "seeds = [1, 2", "hand.toml: not a TOML file that can be read"),
+        ('"own"', '"../own"', "corpus '../own' is not a name of letters"),
+        (
+            'reference = "Soft',
+            'reference = "Hard',
+            "reference 'Hard attention' is not a method; there are: RoBERTa, LI",
+        ),
+        ("beta = 1", "beta = 99", "trainings, sa: beta 99 is out of range"),
+        ("beta = 1", 'beta = "high"', "trainings, sa: '<' not supported"),
+        ("beta = 1", "betta = 1", "trainings, sa: unknown setting 'betta'"),
+        ("[trainings.sa.model]", "[trainings.sa]\ntraining = {seed = 1}\n[trainings.sa.model]", "leave the seed out"),
+        (
+            "[trainings.sa.model]\nbeta = 1",
+            '[trainings.sa]\npreset = "x"',
+            "sa: preset 'x' is not allowed; allowed: de",
+        ),
+        (
+            'training = "sa"',
+            'training = "so"',
+            "methods 'Soft attention': training 'so' is not allowed; allowed: cls, sa",
+        ),
+        ('training = "sa"', "", "methods 'Soft attention': scorer 'native' needs a model; name its training"),
+        ('scorer = "lime"', 'scorer = "random"', "methods 'LIME': scorer 'random' needs no model; remove the training"),
+        ('scorer = "lime"', 'scorer = "lemon"', "methods 'LIME': scorer 'lemon' is not allowed; allowed: none, native"),
+        ("dev-word-f1", "test-word-f1", "methods 'LIME': threshold 'test-word-f1' is not allowed; allowed: fixed, dev"),
+        (
+            "test_sentences = 2",
+            "test_sentences = 0",
+            "test_sentences 0 is not allowed; allowed: a whole number above 0",
+        ),
+        (
+            'name = "LIME"',
+            'name = "LIME"\npublished = "Lime"',
+            "published 'Lime' is not allowed; allowed: Random baseline,",
+        ),
+        ("sweep = true", 'sweep = "yes"', "sweep 'yes' is not allowed; allowed: true or false"),
+        ('name = "LIME"', 'name = "roberta"', "two methods would share the file name"),
+        ("[[methods]]", "[[method]]", "hand.toml: methods is missing"),
+    ],
+)
+def test_bad_tomls(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+    assert old in TOML
+    with pytest.raises(ZerotagError) as caught:
+        experiment(tmp_path, TOML.replace(old, new))
+    assert complaint in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_toml(tmp_path: Path) -> None:
+    with pytest.raises(ZerotagError, match="no such file"):
+        read_experiment(tmp_path / "none.toml")
+
+
+def test_the_paper_is_the_paper() -> None:
+    paper = read_experiment(EXPERIMENTS / "paper.toml")
+    model, training = PRESETS["paper"]
+    w_sa = paper.trainings["w-sa"]
+    assert (w_sa.model, w_sa.training) == (model, training)
+    assert paper.seeds == (1, 2, 3, 4, 5)
+    assert [method.name for method in paper.methods if method.uses_word_labels] == [
+        "LIME",
+        "Attention heads",
+        "Gradient × input",
+        "Integrated gradients",
+        "Occlusion",
+    ]
+
+
+def test_the_mpnet_experiment_differs_where_it_says() -> None:
+    paper, mpnet = (read_experiment(EXPERIMENTS / f"{name}.toml") for name in ("paper", "paper-mpnet"))
+    assert mpnet.trainings["sa"].model.encoder == "all-mpnet-base-v2"
+    assert mpnet.trainings["sa"].training.patience == 5
+    assert [method.training for method in mpnet.methods] == [method.training for method in paper.methods]
+    assert [
+        (method.name, method.seeds, method.test_sentences) for method in mpnet.methods if method.test_sentences
+    ] == [("LIME", (1,), 500)]

@@ -1,0 +1,121 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hand_made import TOML, experiment, record, run_of, write_all
+from scipy import stats
+
+from zerotag.compare.experiment import Run
+from zerotag.compare.record import write_record
+from zerotag.compare.results import load_results, run_path
+from zerotag.compare.significance import Difference, read_significance, significance
+from zerotag.compare.summary import write_summary
+from zerotag.errors import ZerotagError
+
+
+def test_mean_deviation_and_number_of_seeds(tmp_path: Path) -> None:
+    hand = experiment(tmp_path)
+    write_all(hand, tmp_path)
+    write_summary(load_results(hand, tmp_path), tmp_path)
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert set(summary) == {"fce", "own"}
+    assert set(summary["own"]) == {"Soft attention"}
+    # 0.35 and 0.41: mean 0.38, deviation 0.06 / √2
+    assert summary["fce"]["Weighted soft attention"]["word_f1"] == pytest.approx(
+        {"mean": 0.38, "std": 0.06 / 2**0.5, "n": 2}
+    )
+    assert summary["own"]["Soft attention"]["word_f1"] == {"mean": 0.25, "std": None, "n": 1}
+    assert "word_f1" not in summary["fce"]["RoBERTa"]
+
+
+def test_tests_are_against_the_reference(tmp_path: Path) -> None:
+    hand = experiment(tmp_path)
+    write_all(hand, tmp_path)
+    found = significance(load_results(hand, tmp_path))
+    assert set(found) == {"fce"}  # on the other corpus there is only the reference
+    assert set(found["fce"]) == {"RoBERTa", "LIME", "Weighted soft attention", "β = 4"}
+    expected = stats.ttest_rel([0.35, 0.41], [0.30, 0.32]).pvalue
+    assert found["fce"]["Weighted soft attention"]["word_f1"].t_test == pytest.approx(expected)
+    # the same answers to every sentence: nothing can be swapped
+    assert found["fce"]["Weighted soft attention"]["word_f1"].randomisation == 1.0
+    assert found["fce"]["RoBERTa"] == {
+        "sentence_f1": Difference(found["fce"]["RoBERTa"]["sentence_f1"].t_test, None, 2)
+    }
+
+
+def test_part_of_the_test_set_is_paired_by_sentence(tmp_path: Path) -> None:
+    """LIME was measured on sentences 0 and 2, where its answers are those of the reference."""
+    hand = experiment(tmp_path)
+    write_all(hand, tmp_path)
+    lime = significance(load_results(hand, tmp_path))["fce"]["LIME"]
+    assert lime == {
+        "sentence_f1": Difference(None, None, 1),
+        "word_f1": Difference(None, 1.0, 1),
+        "map": Difference(None, 1.0, 1),
+    }
+
+
+def test_randomisation_swaps_all_seeds_of_a_sentence_together(tmp_path: Path) -> None:
+    """One sentence that differs: swapped or not, the difference is as large, whatever the number of seeds."""
+    hand = experiment(tmp_path)
+    for seed in (1, 2):
+        for method, counts, precisions in (
+            ("Soft attention", ([0, 1], [0, 0], [1, 0]), (0.5, 1.0)),
+            ("Weighted soft attention", ([1, 1], [0, 0], [0, 0]), (1.0, 1.0)),
+        ):
+            run = run_of(hand, "fce", method, seed)
+            made = record(hand, run, word_f1=0.5, average_precision=0.5, counts=counts, precisions=precisions)
+            write_record(run_path(tmp_path, run), made)
+    found = significance(load_results(hand, tmp_path))["fce"]["Weighted soft attention"]
+    assert (found["word_f1"].randomisation, found["map"].randomisation) == (1.0, 1.0)
+
+
+def test_many_differing_sentences_are_no_luck(tmp_path: Path) -> None:
+    hand = experiment(tmp_path)
+    right, wrong = ([1] * 30, [0] * 30, [0] * 30), ([0] * 30, [0] * 30, [1] * 30)
+    for method, counts, precision in (("Soft attention", wrong, 0.1), ("Weighted soft attention", right, 1.0)):
+        run = run_of(hand, "fce", method, 1)
+        made = record(hand, run, word_f1=0.5, average_precision=0.5, counts=counts, precisions=(precision,) * 30)
+        write_record(run_path(tmp_path, run), made)
+    found = significance(load_results(hand, tmp_path))["fce"]["Weighted soft attention"]
+    assert found["word_f1"].randomisation == found["map"].randomisation == 1 / 10_001
+    assert found["word_f1"].t_test is None  # a single seed shows no spread
+
+
+def test_significance_there_and_back(tmp_path: Path) -> None:
+    hand = experiment(tmp_path)
+    write_all(hand, tmp_path)
+    results = load_results(hand, tmp_path)
+    write_summary(results, tmp_path)
+    assert read_significance(tmp_path) == significance(results)
+    assert json.loads((tmp_path / "significance.json").read_text())["reference"] == "Soft attention"
+
+
+def test_no_significance(tmp_path: Path) -> None:
+    with pytest.raises(ZerotagError, match="`zerotag compare` writes it again"):
+        read_significance(tmp_path)
+
+
+def test_other_settings_than_declared_are_refused(tmp_path: Path) -> None:
+    hand = experiment(tmp_path)
+    write_all(hand, tmp_path)
+    changed = experiment(tmp_path, TOML.replace("test_sentences = 2", "test_sentences = 3"))
+    with pytest.raises(ZerotagError, match=r"fce\.lime\.1\.json was made with test_sentences 2, but .* says 3: delete"):
+        load_results(changed, tmp_path)
+
+
+def test_settings_that_came_later_had_their_defaults(tmp_path: Path) -> None:
+    hand = experiment(tmp_path)
+    run = run_of(hand, "fce", "Soft attention", 1)
+    made = record(hand, run, word_f1=0.5)
+    older = {**made.settings, "model": {k: v for k, v in made.settings["model"].items() if k != "dropout"}}
+    write_record(run_path(tmp_path, run), replace(made, settings=older))
+    assert set(load_results(hand, tmp_path).records) == {run}
+
+
+def test_runs_that_nobody_declares_are_left_out(tmp_path: Path) -> None:
+    hand = experiment(tmp_path)
+    write_all(hand, tmp_path)
+    fewer = experiment(tmp_path, TOML.replace('corpora = ["fce", "own"]', 'corpora = ["own"]'))
+    assert set(load_results(fewer, tmp_path).records) == {Run("own", fewer.methods[2], 1)}

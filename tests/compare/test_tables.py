@@ -1,0 +1,157 @@
+from pathlib import Path
+
+import pytest
+from hand_made import experiment, write_all
+
+from zerotag.compare.cells import p_value, published_number, setting, shown
+from zerotag.compare.layout import Cell, Row, Table, latex, markdown
+from zerotag.compare.results import load_results
+from zerotag.compare.significance import read_significance
+from zerotag.compare.summary import write_summary
+from zerotag.compare.tables import all_tables, write_tables
+from zerotag.metrics import Summary
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> dict[str, Table]:
+    hand = experiment(tmp_path)
+    write_all(hand, tmp_path)
+    results = load_results(hand, tmp_path)
+    write_summary(results, tmp_path)
+    return {" ".join((one.caption, *one.groups)): one for one in all_tables(results, read_significance(tmp_path))}
+
+
+def rows(table: Table) -> list[str]:
+    return markdown(table).split("\n\n")[1].splitlines()
+
+
+def test_main_table(tables: dict[str, Table]) -> None:
+    assert rows(tables["Results on the test sets FCE own"]) == [
+        "|  | FCE Sent F1 | FCE F1 | FCE MAP | own Sent F1 | own F1 | own MAP |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| RoBERTa | 81.00 ± 1.41 | – | – | – | – | – |",
+        "| *paper: RoBERTa* | *84.51* | *–* | *–* | *–* | *–* | *–* |",
+        "| LIME † (2 test sentences) | 90.00 (n=1) | 90.00 (n=1) | 90.00 (n=1) | – | – | – |",
+        "| *paper: LIME* | *84.51* | *24.60* | *37.90* | *–* | *–* | *–* |",
+        "| Soft attention | **82.00 ± 0.00** | 31.00 ± 1.41 | 40.00 ± 0.00 | 50.00 (n=1) | 25.00 (n=1) | 50.00 (n=1) |",
+        "| *paper: Soft attention* | *85.62* | *32.16* | *48.90* | *–* | *–* | *–* |",
+        "| Weighted soft attention | **82.00 ± 0.00** | **38.00 ± 4.24** | **51.00 ± 1.41** | – | – | – |",
+        "| *paper: Weighted soft attention* | *85.62* | *33.31* | *53.91* | *–* | *–* | *–* |",
+        "| *BLADE, uniCNN + BERT (Schmaltz 2021)* | *–* | *42.48* | *–* | *–* | *–* | *–* |",
+        "| *Majority class* | *–* | *26.39* | *–* | *–* | *–* | *–* |",
+    ]
+
+
+def test_significance_marks(tmp_path: Path) -> None:
+    hand = experiment(tmp_path)
+    write_all(hand, tmp_path)
+    (tmp_path / "significance.json").write_text(
+        """{"p_values": {"fce": {"Weighted soft attention": {
+            "word_f1": {"t_test": 0.04, "randomisation": 0.06, "seeds": 2},
+            "map": {"t_test": 0.0001, "randomisation": 0.049, "seeds": 2}}}}}"""
+    )
+    main, *_, p_values = all_tables(load_results(hand, tmp_path), read_significance(tmp_path))
+    assert "| **38.00 ± 4.24ᵗ** | **51.00 ± 1.41ᵗʳ** |" in markdown(main)
+    assert rows(p_values)[2:] == [
+        "| Weighted soft attention | – | 0.040 | 0.060 | <0.001 | 0.049 | – | – | – | – | – |"
+    ]
+
+
+def test_thresholds(tables: dict[str, Table]) -> None:
+    assert rows(tables["Word thresholds, from which on a word is positive FCE own"])[2:] == [
+        "| LIME † (2 test sentences) | 0.013 (n=1) | – |",
+        "| *paper: LIME* | *0.001* | *–* |",
+        "| Soft attention | 0.500 | 0.500 (n=1) |",
+        "| *paper: Soft attention* | *0.500* | *–* |",
+        "| Weighted soft attention | 0.500 | – |",
+        "| *paper: Weighted soft attention* | *0.500* | *–* |",
+    ]
+
+
+def test_sweep(tables: dict[str, Table]) -> None:
+    assert rows(tables["Soft attention by its sharpness β FCE own"])[2:] == [
+        "| β = 1 | **80.00 ± 0.00** | 82.00 ± 0.00 | 31.00 ± 1.41 | 40.00 ± 0.00 "
+        "| 80.00 (n=1) | 50.00 (n=1) | 25.00 (n=1) | 50.00 (n=1) |",
+        "| β = 2 | **80.00 ± 0.00** | 82.00 ± 0.00 | **38.00 ± 4.24** | 51.00 ± 1.41 | – | – | – | – |",
+        "| β = 4 | **80.00 ± 0.00** | **83.00 ± 0.00ᵗ** | 36.00 ± 0.00 | **52.00 ± 0.00ᵗ** | – | – | – | – |",
+    ]
+
+
+def test_cost(tables: dict[str, Table]) -> None:
+    table = tables["Cost: training, and scoring test sentences FCE own"]
+    assert rows(table)[2] == "| RoBERTa | 2.0 | 1.5 | 1.50 | 1,000 | – | – | – | – |"
+    assert table.note.endswith("Device: abacus; processes that shared it: 2.")
+
+
+def test_settings(tables: dict[str, Table]) -> None:
+    found = {row.name: [cell.text for cell in row.cells] for row in tables["Settings of the trainings "].rows}
+    assert tables["Settings of the trainings "].columns == ("paper", "cls", "sa", "w-sa", "beta-4")
+    assert found["beta"] == ["–", "2", "1", "2", "4"]
+    assert found["learning rate"] == ["2e-05", "–", "–", "–", "–"]
+    assert "seed" not in found
+
+
+def test_a_table_for_each_corpus(tables: dict[str, Table]) -> None:
+    assert rows(tables["Sentences of the test set FCE"])[0] == "|  | Sent F1 | Sent P | Sent R |"
+    assert "| *paper: Soft attention* | *19.84* | *85.38* | *32.16* | *48.90* |" in rows(
+        tables["Words of the test set FCE"]
+    )
+
+
+def test_files(tmp_path: Path) -> None:
+    hand = experiment(tmp_path)
+    write_all(hand, tmp_path)
+    results = load_results(hand, tmp_path)
+    write_summary(results, tmp_path)
+    write_tables(results, tmp_path)
+    assert (tmp_path / "tables.md").read_text(encoding="utf-8").startswith("**Results on the test sets**\n")
+    assert (tmp_path / "tables.tex").read_text(encoding="utf-8").count(r"\begin{tabular}") == len(
+        all_tables(results, read_significance(tmp_path))
+    )
+
+
+def test_markdown_with_one_group() -> None:
+    table = Table("Words", ("FCE",), ("P|R", "F1"), (Row("a|b", (Cell("1|2"), Cell("–")), quoted=True),), "Note.")
+    assert markdown(table) == (
+        "**Words, FCE**\n\n|  | P\\|R | F1 |\n| --- | ---: | ---: |\n| *a\\|b* | *1\\|2* | *–* |\n\nNote.\n"
+    )
+
+
+def test_latex() -> None:
+    table = Table(
+        "Results_1",
+        ("FCE", "BEA"),
+        ("Sent F1", "MAP"),
+        (
+            Row("Soft & hard †", (Cell("1.00 ± 0.50ᵗ", 1.0), Cell("–"), Cell("3"), Cell("4"))),
+            Row("Worse", (Cell("0", 0.0), Cell("–"), Cell("3"), Cell("4"))),
+            Row("Rei & Søgaard", (Cell("1"), Cell("2"), Cell("<0.001"), Cell("4%")), quoted=True),
+        ),
+        "β = 2",
+    )
+    assert latex(table) == (
+        "\\begin{table*}[t]\n"
+        "\\small\n"
+        "\\centering\n"
+        "\\setlength{\\tabcolsep}{3pt}\n"
+        "\\begin{tabular}{r|cc|cc}\n"
+        "\\multicolumn{1}{c}{} & \\multicolumn{2}{c}{FCE} & \\multicolumn{2}{c}{BEA} \\\\\n"
+        " & Sent $F_1$ & MAP & Sent $F_1$ & MAP \\\\\n"
+        "\\hline\n"
+        "Soft \\& hard $^\\dagger$ & \\textbf{1.00 $\\pm$ 0.50$^{t}$} & -- & 3 & 4 \\\\\n"
+        "Worse & 0 & -- & 3 & 4 \\\\\n"
+        "\\textit{Rei \\& S{\\o}gaard} & \\textit{1} & \\textit{2} & \\textit{$<$0.001} & \\textit{4\\%} \\\\\n"
+        "\\end{tabular}\n"
+        "\\caption{Results\\_1. $\\beta$ = 2}\n"
+        "\\end{table*}\n"
+    )
+
+
+def test_cells() -> None:
+    assert shown("map", Summary(0.12345, None, 1)) == "12.35"
+    assert shown("map", Summary(0.5, 0.01, 2)) == "50.00 ± 1.00"
+    assert shown("passes_per_1000", Summary(4999.6, 1.0, 2)) == "5,000"
+    assert shown("training_seconds", Summary(90, 1.0, 2)) == "1.5"
+    assert (published_number("map", 5), published_number("word_threshold", 0.2)) == ("5.00", "0.200")
+    assert (p_value(None), p_value(0.0009), p_value(0.05)) == ("–", "<0.001", "0.050")
+    assert (setting(1e-7), setting(12), setting(None), setting("cls")) == ("1e-07", "12", "–", "cls")

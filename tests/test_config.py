@@ -1,0 +1,112 @@
+from dataclasses import asdict, fields
+from typing import Any
+
+import pytest
+
+from zerotag.config import PRESETS, ModelConfig, TrainConfig, from_dict
+from zerotag.errors import ZerotagError
+
+NAN = float("nan")
+
+OUT_OF_RANGE: list[tuple[type[ModelConfig] | type[TrainConfig], str, list[Any]]] = [
+    (ModelConfig, "vectors", ["glove.txt"]),  # which only the BiLSTM reads
+    (ModelConfig, "head", ["softmax", ""]),
+    (ModelConfig, "depth", [0, -1]),
+    (ModelConfig, "beta", [0, -1.0, 64.5, NAN]),
+    (ModelConfig, "attention_size", [0]),
+    (ModelConfig, "hidden_size", [0]),
+    (ModelConfig, "dropout", [-0.1, 1.0, NAN]),
+    (ModelConfig, "window", [15, -1]),
+    (TrainConfig, "epochs", [0]),
+    (TrainConfig, "batch_size", [0]),
+    (TrainConfig, "learning_rate", [0.0, -1e-5, 1.5, NAN]),
+    (TrainConfig, "optimizer", ["sgd"]),
+    (TrainConfig, "warmup", [-0.1, 1.1, NAN]),
+    (TrainConfig, "weight_decay", [-0.1, 1.0, NAN]),
+    (TrainConfig, "adam_epsilon", [0.0, 1.0, NAN]),
+    (TrainConfig, "loss", ["hinge"]),
+    (TrainConfig, "gamma", [-0.1, 101, NAN]),
+    (TrainConfig, "patience", [0]),
+    (TrainConfig, "dev_share", [0.0, 1.0, NAN]),
+    (TrainConfig, "seed", [-1, 2**32]),
+]
+
+AT_THE_BORDER: list[tuple[type[ModelConfig] | type[TrainConfig], str, list[Any]]] = [
+    (ModelConfig, "head", ["cls"]),
+    (ModelConfig, "depth", [1, None]),
+    (ModelConfig, "beta", [0.01, 1, 64]),
+    (ModelConfig, "dropout", [0, 0.99]),
+    (ModelConfig, "window", [16]),
+    (TrainConfig, "warmup", [0, 1]),
+    (TrainConfig, "gamma", [0, 100]),
+    (TrainConfig, "learning_rate", [None, 1e-9]),
+    (TrainConfig, "seed", [0, 2**32 - 1]),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"), [(kind, name, value) for kind, name, values in OUT_OF_RANGE for value in values]
+)
+def test_a_value_out_of_range_is_refused_in_one_line(kind: type[Any], name: str, value: Any) -> None:
+    with pytest.raises(ZerotagError) as caught:
+        kind(**{name: value})
+    message = str(caught.value)
+    assert message.startswith(f"{name} {value!r} is out of range; allowed: ")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"), [(kind, name, value) for kind, name, values in AT_THE_BORDER for value in values]
+)
+def test_a_value_at_the_border_is_taken(kind: type[Any], name: str, value: Any) -> None:
+    assert getattr(kind(**{name: value}), name) == value
+
+
+def test_every_setting_but_the_free_ones_is_checked() -> None:
+    checked = {name for _, name, _ in OUT_OF_RANGE}
+    free = {"encoder"}
+    assert checked | free == {field.name for kind in (ModelConfig, TrainConfig) for field in fields(kind)}
+
+
+def test_the_paper_preset_is_the_paper() -> None:
+    model, training = PRESETS["paper"]
+    assert (
+        asdict(model).items()
+        >= {
+            "encoder": "roberta-base",
+            "head": "soft-attention",
+            "depth": 12,
+            "beta": 2.0,
+            "attention_size": 100,
+            "hidden_size": 300,
+            "dropout": 0.1,
+            "window": 128,
+        }.items()
+    )
+    assert (
+        asdict(training).items()
+        >= {
+            "epochs": 20,
+            "batch_size": 16,
+            "learning_rate": 2e-5,
+            "warmup": 0.1,
+            "weight_decay": 0.1,
+            "adam_epsilon": 1e-7,
+            "gamma": 0.1,
+            "loss": "cross-entropy",
+            "optimizer": "adamw",
+        }.items()
+    )
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_settings_come_back_from_what_is_saved(preset: str) -> None:
+    model, training = PRESETS[preset]
+    assert from_dict(ModelConfig, asdict(model)) == model
+    assert from_dict(TrainConfig, asdict(training)) == training
+
+
+def test_an_unknown_setting_is_refused_with_those_that_exist() -> None:
+    with pytest.raises(ZerotagError, match=r"^unknown setting 'betta'; there are: encoder, .*beta") as caught:
+        from_dict(ModelConfig, {"betta": 2.0})
+    assert "\n" not in str(caught.value)

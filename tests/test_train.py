@@ -1,0 +1,415 @@
+"""Training: what is learnt, what is kept, what is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+import tiny
+import torch
+import toy
+from torch import Tensor
+from torch.optim import AdamW
+
+from zerotag.config import ModelConfig, TrainConfig
+from zerotag.errors import ZerotagError
+from zerotag.evaluate import Measures, evaluate
+from zerotag.labeller import WordLabeller
+from zerotag.train import Progress, Run, train
+from zerotag.types import Corpus, Example, GoldExample, Sentence
+
+Weights = dict[str, Tensor]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> ModelConfig:
+    return ModelConfig(encoder=str(tiny.encoder_folder(tmp_path_factory.mktemp("encoder"))), depth=1)
+
+
+QUICK = TrainConfig(epochs=2, batch_size=16, learning_rate=5e-3)
+
+
+def weights(labeller: WordLabeller) -> Weights:
+    return {name: tensor.clone() for name, tensor in labeller.network.state_dict().items()}
+
+
+def same(a: Weights, b: Weights) -> bool:
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+def measured(labeller: WordLabeller) -> Measures:
+    gold = toy.gold(60, labels=labeller.label_names, seed=1)
+    scored = labeller.score(example.sentence for example in gold)
+    return evaluate(zip(gold, scored, strict=True), labeller.label_names, labeller.rules).macro
+
+
+# What is learnt
+
+
+def test_the_cue_word_is_found_in_new_sentences_and_the_loss_falls(model: ModelConfig) -> None:
+    seen: list[Progress] = []
+    labeller = train(
+        toy.corpus(120),
+        model=model,
+        training=TrainConfig(epochs=5, batch_size=8, learning_rate=5e-3),
+        on_progress=seen.append,
+    )
+    measures = measured(labeller)
+    assert (measures.map, measures.word_f1, measures.sentence_f1) == (1.0, 1.0, 1.0)
+    losses = [progress.loss for progress in seen if progress.epochs_done == progress.epoch]
+    assert len(losses) == 5
+    assert losses[0] > losses[1] > losses[2]
+    assert losses[-1] < losses[0] / 10
+
+
+def test_three_labels_each_find_their_own_cues(model: ModelConfig) -> None:
+    labels = tuple(toy.CUES)
+    settings = TrainConfig(epochs=5, batch_size=8, learning_rate=1e-2)
+    labeller = train(toy.corpus(200, labels=labels), model=model, training=settings)
+    assert labeller.label_names == ("hedge", "fault", "wet")
+    measures = measured(labeller)
+    assert (measures.map, measures.word_f1, measures.sentence_f1) == (1.0, 1.0, 1.0)
+    (result,) = labeller.label([["the", "pump", "perhaps", "leaks", "in", "winter"]])
+    assert [word.labels for word in result.words] == [(), (), ("hedge",), ("fault",), (), ("wet",)]
+    assert result.labels == labels
+
+
+def test_a_plain_classifier_is_trained_too(model: ModelConfig) -> None:
+    settings = TrainConfig(epochs=5, batch_size=8, learning_rate=5e-3)
+    labeller = train(toy.corpus(120), model=ModelConfig(encoder=model.encoder, head="cls"), training=settings)
+    assert labeller.manifest.scores["dev sentence F1"] == 1.0
+    with pytest.raises(ZerotagError, match="does not score words"):
+        labeller.label(["perhaps ."])
+
+
+def test_a_document_of_five_thousand_words_is_trained_on(model: ModelConfig) -> None:
+    words = [word for example in toy.gold(715, seed=2) for word in example.sentence.words][:5000]
+    document = Example(Sentence.from_words(words), (True,))
+    corpus = toy.corpus(20)
+    labeller = train(
+        Corpus(corpus.label_names, (*corpus.examples, document)),
+        toy.corpus(10, seed=3),
+        model=model,
+        training=TrainConfig(epochs=1, batch_size=4),
+    )
+    assert all(torch.isfinite(tensor).all() for tensor in weights(labeller).values())
+
+
+# The same again
+
+
+def test_the_seed_decides_every_bit(model: ModelConfig) -> None:
+    one = weights(train(toy.corpus(40), model=model, training=QUICK))
+    assert same(one, weights(train(toy.corpus(40), model=model, training=QUICK)))
+    other_seed = TrainConfig(epochs=2, batch_size=16, learning_rate=5e-3, seed=2)
+    assert not same(one, weights(train(toy.corpus(40), model=model, training=other_seed)))
+
+
+def test_what_else_is_drawn_at_random_is_left_alone(model: ModelConfig) -> None:
+    torch.manual_seed(7)
+    before = torch.get_rng_state()
+    train(toy.corpus(20), model=model, training=QUICK)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert not torch.are_deterministic_algorithms_enabled()
+
+
+@pytest.mark.parametrize("last_step", [1, 4, 5, 6])
+def test_stopped_after_a_step_it_goes_on_to_the_same_end(
+    model: ModelConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last_step: int
+) -> None:
+    def stop(progress: Progress) -> None:
+        if progress.steps_done > last_step:
+            raise KeyboardInterrupt
+
+    undisturbed = weights(train(toy.corpus(40), model=model, training=QUICK))
+    monkeypatch.setattr("zerotag.train.CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(Run, "_saving_took", mock.PropertyMock(return_value=0.0), raising=False)
+    if last_step < 6:
+        with pytest.raises(KeyboardInterrupt):
+            train(toy.corpus(40), model=model, training=QUICK, checkpoints=tmp_path, on_progress=stop)
+    else:  # finished, but not saved
+        train(toy.corpus(40), model=model, training=QUICK, checkpoints=tmp_path)
+    steps: list[int] = []
+    labeller = train(
+        toy.corpus(40),
+        model=model,
+        training=QUICK,
+        checkpoints=tmp_path,
+        on_progress=lambda progress: steps.append(progress.steps_done),
+    )
+    assert steps[:1] == [last_step + 1][: 6 - last_step]
+    assert same(weights(labeller), undisturbed)
+
+
+# Which epoch is kept, and when it stops
+
+
+@dataclass
+class Script:
+    """Development scores by epoch instead of measured ones, and the weights of each epoch."""
+
+    scores: Iterator[tuple[float, float]]
+    epochs: list[Weights]
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, *scores: tuple[float, float]) -> Script:
+    script = Script(iter(scores), [])
+
+    def on_dev(run: Any) -> tuple[float, float]:
+        script.epochs.append({name: tensor.clone() for name, tensor in run._network.state_dict().items()})
+        return next(script.scores)
+
+    monkeypatch.setattr(Run, "_on_dev", on_dev)
+    return script
+
+
+def trained_for(epochs: int, patience: int, model: ModelConfig, **more: Any) -> WordLabeller:
+    settings = TrainConfig(epochs=epochs, patience=patience, batch_size=16, learning_rate=5e-3)
+    return train(toy.corpus(20), model=model, training=settings, **more)
+
+
+def test_the_best_epoch_by_f1_and_then_by_loss_is_kept(model: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = scripted(monkeypatch, (0.5, 0.1), (0.8, 0.5), (0.8, 0.3), (0.8, 0.4), (0.7, 0.2))
+    labeller = trained_for(5, 5, model)
+    assert labeller.manifest.scores == {"dev sentence F1": 0.8, "best epoch": 3}
+    assert same(weights(labeller), script.epochs[2])
+    assert not same(weights(labeller), script.epochs[4])
+
+
+def test_it_stops_when_patience_is_used_up(model: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = scripted(monkeypatch, (0.5, 0.5), (0.6, 0.5), (0.6, 0.6), (0.55, 0.1), (0.9, 0.1))
+    seen: list[Progress] = []
+    labeller = trained_for(9, 2, model, on_progress=seen.append)
+    assert labeller.manifest.scores["best epoch"] == 2
+    assert len(script.epochs) == 4
+    assert same(weights(labeller), script.epochs[1])
+    last = seen[-1]
+    assert (last.epochs_done, last.epochs, last.best_f1, last.seconds_left) == (4, 9, 0.6, 0.0)
+    assert last.steps_done == last.steps == 18
+
+
+def test_progress_step_by_step(model: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    scripted(monkeypatch, (0.5, 0.5), (0.4, 0.5))
+    seen: list[Progress] = []
+    trained_for(2, 5, model, on_progress=seen.append)
+    assert [(p.epoch, p.epochs_done, p.steps_done, p.steps, p.best_f1) for p in seen] == [
+        (1, 0, 1, 4, None),
+        (1, 0, 2, 4, None),
+        (1, 1, 2, 4, 0.5),
+        (2, 1, 3, 4, 0.5),
+        (2, 1, 4, 4, 0.5),
+        (2, 2, 4, 4, 0.5),
+    ]
+    assert all(p.seconds_left is not None and p.seconds_left >= 0 for p in seen)
+
+
+# The development set
+
+
+def dev_sets(monkeypatch: pytest.MonkeyPatch) -> list[list[float]]:
+    """The labels that epochs are judged by."""
+    seen: list[list[float]] = []
+
+    def on_dev(run: Any) -> tuple[float, float]:
+        seen.append(run._dev_set.labels[:, 0].tolist())
+        return 0.5, 0.5
+
+    monkeypatch.setattr(Run, "_on_dev", on_dev)
+    return seen
+
+
+def balanced(count: int) -> Corpus[Example]:
+    corpus = toy.corpus(4 * count)
+    examples = [[e for e in corpus.examples if e.labels == (kind,)][: count // 2] for kind in (True, False)]
+    return Corpus(corpus.label_names, (*examples[0], *examples[1]))
+
+
+def test_a_tenth_of_each_kind_is_split_off_for_development(model: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = dev_sets(monkeypatch)
+    labeller = train(balanced(40), model=model, training=QUICK)
+    assert labeller.manifest.sentences == {"train": 36, "dev": 4}
+    assert [sorted(labels) for labels in seen] == [[0.0, 0.0, 1.0, 1.0]] * 2
+
+
+def test_a_given_development_set_is_used_and_nothing_split_off(
+    model: ModelConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dev = toy.corpus(7, seed=5)
+    seen = dev_sets(monkeypatch)
+    labeller = train(toy.corpus(40), dev, model=model, training=QUICK)
+    assert labeller.manifest.sentences == {"train": 40, "dev": 7}
+    assert seen == [[float(example.labels[0]) for example in dev.examples]] * 2
+
+
+def test_development_scores_by_hand(model: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two labels; sentence scores 0.9, 0.6, 0.2 and 0.5, 0.4, 0.3 for gold 1, 0, 1 and 1, 1, 0."""
+    from zerotag.inference import Prediction
+
+    gold = [(True, True), (False, True), (True, False)]
+    scores = [[0.9, 0.5], [0.6, 0.4], [0.2, 0.3]]
+    sentence = toy.corpus(1).examples[0].sentence
+    dev = Corpus(("a", "b"), tuple(Example(sentence, labels) for labels in gold))
+    corpus = Corpus(("a", "b"), toy.corpus(20, labels=("hedge", "fault")).examples)
+    monkeypatch.setattr("zerotag.train.predict", lambda *_: [Prediction(torch.tensor(s).numpy(), None) for s in scores])
+    found: list[tuple[float, float]] = []
+    on_dev = Run._on_dev
+
+    def watched(run: Run) -> tuple[float, float]:
+        found.append(on_dev(run))
+        return found[-1]
+
+    monkeypatch.setattr(Run, "_on_dev", watched)
+    train(corpus, dev, model=model, training=TrainConfig(epochs=1))
+    ((f1, cross_entropy),) = found
+    # a: one hit, one false alarm, one miss: 1/2; b: one hit, one miss: 2/3.
+    assert f1 == pytest.approx((1 / 2 + 2 / 3) / 2)
+    probabilities = [0.9, 0.4, 0.2, 0.5, 0.4, 0.7]  # of what is true
+    assert cross_entropy == pytest.approx(-sum(map(math.log, probabilities)) / 6, rel=1e-6)
+
+
+# The steps
+
+
+def test_the_rate_of_every_step(model: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    rates: list[float] = []
+    step = AdamW.step
+
+    def watched(self: AdamW, *arguments: Any) -> Any:
+        assert len({group["lr"] for group in self.param_groups}) == 1
+        rates.append(self.param_groups[0]["lr"])
+        return step(self, *arguments)
+
+    monkeypatch.setattr(AdamW, "step", watched)
+    settings = TrainConfig(epochs=2, batch_size=4, learning_rate=0.01, warmup=0.4)
+    train(toy.corpus(20), toy.corpus(10, seed=1), model=model, training=settings)
+    # Ten steps, four of them warm-up: up in quarters, then down in sevenths.
+    assert rates == pytest.approx([0.0025, 0.005, 0.0075, 0.01, *(0.01 * n / 7 for n in (6, 5, 4, 3, 2, 1))])
+
+
+def test_gradients_are_clipped(model: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    norms: list[float] = []
+    step = AdamW.step
+
+    def watched(self: AdamW, *arguments: Any) -> Any:
+        gradients = [p.grad for group in self.param_groups for p in group["params"] if p.grad is not None]
+        norms.append(torch.stack([gradient.square().sum() for gradient in gradients]).sum().sqrt().item())
+        return step(self, *arguments)
+
+    monkeypatch.setattr(AdamW, "step", watched)
+    monkeypatch.setattr("zerotag.train.loss", lambda output, *_: 1000 * output.sentence_logits.sum())
+    train(toy.corpus(20), model=model, training=QUICK)
+    assert norms == pytest.approx([1.0] * len(norms), rel=1e-4)
+
+
+def test_a_diverged_training_says_so_and_leaves_nothing_to_go_on_with(
+    model: ModelConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "unfinished"
+    with monkeypatch.context() as broken:
+        broken.setattr("zerotag.train.loss", lambda output, *_: output.sentence_logits.sum() * math.nan)
+        with pytest.raises(
+            ZerotagError,
+            match=r"^the training diverged \(loss nan in epoch 1\): choose a learning rate below 0\.005$",
+        ):
+            train(toy.corpus(20), model=model, training=QUICK, checkpoints=folder)
+    assert not folder.exists()
+    lower = TrainConfig(epochs=1, batch_size=16, learning_rate=1e-3)
+    train(toy.corpus(20), model=model, training=lower, checkpoints=folder)
+
+
+def test_what_was_chosen_is_written_down(model: ModelConfig) -> None:
+    labeller = train(toy.corpus(20), model=ModelConfig(encoder=model.encoder), training=TrainConfig(epochs=1))
+    manifest = labeller.manifest
+    assert manifest.model.depth == tiny.LAYERS // 2  # half of them, as no depth was given
+    assert len(labeller.network.encoder.get_submodule("encoder.layer")) == tiny.LAYERS // 2  # type: ignore[arg-type]
+    assert manifest.model.window == tiny.POSITIONS
+    assert manifest.training.learning_rate == pytest.approx(0.0384 / tiny.WIDTH)
+    assert [rule.origin for rule in manifest.rules] == ["fixed"]
+
+
+# What is refused
+
+
+def test_word_labels_cannot_get_in(model: ModelConfig) -> None:
+    gold: Any = Corpus(("hedge",), toy.gold(20))
+    with pytest.raises(TypeError, match="training takes Example, which has no word labels, not GoldExample"):
+        train(gold, model=model)
+    with pytest.raises(TypeError, match="not GoldExample"):
+        train(toy.corpus(20), gold, model=model)
+
+
+class Smuggler(Example):
+    """Has a __dict__, and so a place for anything."""
+
+
+def test_nor_can_they_be_smuggled_in(model: ModelConfig) -> None:
+    examples = tuple(Smuggler(one.sentence, one.labels) for one in toy.corpus(20).examples)
+    with pytest.raises(TypeError, match="not Smuggler"):
+        train(Corpus(("hedge",), examples), model=model)
+    honest = toy.corpus(1).examples[0]
+    with pytest.raises((AttributeError, TypeError)):
+        object.__setattr__(honest, "word_labels", ((True,),))
+    assert set(Example.__slots__) == {"sentence", "labels"}
+    assert set(GoldExample.__slots__) - set(Example.__slots__) == {"word_labels"}
+
+
+def with_labels(*labels: tuple[bool, ...], names: tuple[str, ...] = ("a",)) -> Corpus[Example]:
+    sentence = Sentence.from_words(["a", "pump"])
+    return Corpus(names, tuple(Example(sentence, given) for given in labels))
+
+
+MIXED = [(True,), (False,)] * 10
+
+
+@pytest.mark.parametrize(
+    ("corpus", "dev", "message"),
+    [
+        (with_labels(*MIXED[:9]), None, "9 training sentences; at least 10 are needed"),
+        (
+            with_labels(*[(True,)] * 20),
+            None,
+            "only one class: every training sentence has the label 'a'; sentences of both kinds are needed",
+        ),
+        (
+            with_labels(*[(True, False), (False, False)] * 10, names=("a", "b")),
+            None,
+            "only one class: no training sentence has the label 'b'; sentences of both kinds are needed",
+        ),
+        (
+            with_labels(*[()] * 10, names=()),
+            None,
+            "only one class: no training sentence has a label; sentences of both kinds are needed",
+        ),
+        (
+            with_labels(*MIXED),
+            with_labels(*MIXED, names=("b",)),
+            "the development set has labels b; training has a",
+        ),
+        (
+            Corpus(("a",), (*with_labels(*MIXED).examples, Example(Sentence("", (), ()), (True,)))),
+            None,
+            "a sentence without words cannot be trained on",
+        ),
+        (
+            with_labels(*MIXED),
+            with_labels(),
+            "the development set is empty",
+        ),
+        (
+            with_labels(*[tuple(bool(i >> k & 1) for k in range(4)) for i in range(12)], names=tuple("abcd")),
+            None,
+            "no two training sentences have the same labels: give a development set with --dev",
+        ),
+    ],
+)
+def test_data_that_nothing_can_be_learnt_from(
+    corpus: Corpus[Example], dev: Corpus[Example] | None, message: str, model: ModelConfig
+) -> None:
+    with pytest.raises(ZerotagError) as caught:
+        train(corpus, dev, model=model)
+    assert str(caught.value) == message
