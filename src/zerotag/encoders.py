@@ -95,7 +95,10 @@ def resolve_depth(config: ModelConfig, shape: PreTrainedConfig) -> int:
 
 
 def truncate(encoder: PreTrainedModel, depth: int) -> None:
-    """Drop the layers above `depth`, in the network and in its configuration."""
+    """Drop the layers above `depth`, in the network and in its configuration.
+
+    A norm that follows the last layer, as in ModernBERT, then follows the one that is left.
+    """
     path, layers = _layers(encoder)
     parent = encoder.get_submodule(path.rpartition(".")[0])
     setattr(parent, path.rpartition(".")[2], nn.ModuleList(list(layers)[:depth]))

@@ -224,7 +224,8 @@ class Run:
             if time.monotonic() - self._saved > max(CHECKPOINT_SECONDS, 20 * self._saving_took):
                 self._save()
         record = EpochRecord(position.loss_sum / position.step, *self._on_dev())
-        if position.best_epoch < 0 or _better(record, position.history[position.best_epoch]):
+        highest = max((epoch.dev_f1 for epoch in position.history), default=0.0)
+        if record.dev_f1 >= highest - training.tolerance:
             position.best_epoch = position.epoch
             self._checkpoints.save_best(self._network, position.epoch)
         position.history.append(record)
@@ -298,8 +299,3 @@ class Run:
                 seconds_left=0.0 if position.finished else pace * (self._steps - done),
             )
         )
-
-
-def _better(new: EpochRecord, old: EpochRecord) -> bool:
-    """By sentence F1; small development sets often tie, and then the surer model is better."""
-    return (new.dev_f1, -new.dev_loss) > (old.dev_f1, -old.dev_loss)

@@ -10,7 +10,7 @@ import typer
 from typer.main import get_command
 
 import zerotag
-from zerotag.cli import corpora, demo, evaluating, labelling, training
+from zerotag.cli import comparing, corpora, demo, evaluating, labelling, training
 from zerotag.errors import ZerotagError
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -19,6 +19,8 @@ app.command("label")(labelling.label)
 app.command("evaluate")(evaluating.evaluate)
 app.command("demo")(demo.demo)
 app.command("data")(corpora.data)
+app.command("compare")(comparing.compare)
+app.command("results")(comparing.results)
 
 
 def _show_version(value: bool) -> None:
