@@ -21,7 +21,11 @@ from zerotag.cli import main
 
 # A real process of its own: the interpreter starts anew, and ends as a shell would see it.
 COMMAND = (sys.executable, "-c", "from zerotag.cli import main; main()")
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(zerotag.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": str(Path(zerotag.__file__).parents[1]),
+    "PYTHONUNBUFFERED": "",  # what a full disk could not take is then left over at the end
+}
 
 # Processes that are forked from a server which has imported torch already: as real, and there at once.
 _forks = multiprocessing.get_context("forkserver")

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import tiny
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
+import tiny
 from zerotag.align import Aligner, Encoded, best_windows, word_scores
 from zerotag.types import Sentence
 from zerotag.words import split

@@ -5,13 +5,13 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-import tiny
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import AlbertConfig, AutoModel, AutoModelForMaskedLM, DebertaConfig, PreTrainedModel, RobertaConfig
 from transformers.utils import logging
 
+import tiny
 from zerotag import encoders
 from zerotag.config import PACKAGED_ENCODER, ModelConfig
 from zerotag.encoders import (

@@ -2,11 +2,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-import tiny
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tiny
 from zerotag import inference
 from zerotag.align import word_scores
 from zerotag.config import ModelConfig

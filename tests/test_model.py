@@ -1,12 +1,12 @@
 from dataclasses import replace
 
 import numpy as np
-import paper_equations as paper
 import pytest
-import tiny
 import torch
 from torch import Tensor
 
+import paper_equations as paper
+import tiny
 from zerotag.align import Aligner, Batch, Encoded, best_windows
 from zerotag.config import Head, ModelConfig
 from zerotag.model import Network, TensorBatch

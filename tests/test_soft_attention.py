@@ -1,10 +1,10 @@
 import math
 
-import paper_equations as paper
 import pytest
 import torch
 from torch import Tensor, nn
 
+import paper_equations as paper
 from zerotag.soft_attention import (
     Classifier,
     HeadOutput,

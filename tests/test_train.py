@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import pytest
-import tiny
 import torch
-import toy
 from torch import Tensor
 from torch.optim import AdamW
 
+import tiny
+import toy
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.evaluate import Measures, evaluate
@@ -168,23 +168,33 @@ def scripted(monkeypatch: pytest.MonkeyPatch, *scores: tuple[float, float]) -> S
     return script
 
 
-def trained_for(epochs: int, patience: int, model: ModelConfig, **more: Any) -> WordLabeller:
-    settings = TrainConfig(epochs=epochs, patience=patience, batch_size=16, learning_rate=5e-3)
-    return train(toy.corpus(20), model=model, training=settings, **more)
+def trained_for(
+    epochs: int,
+    model: ModelConfig,
+    *,
+    patience: int = 9,
+    tolerance: float = 0.0,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+) -> WordLabeller:
+    settings = TrainConfig(epochs=epochs, patience=patience, tolerance=tolerance, batch_size=16, learning_rate=5e-3)
+    return train(toy.corpus(20), model=model, training=settings, on_progress=on_progress)
 
 
-def test_the_best_epoch_by_f1_and_then_by_loss_is_kept(model: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = scripted(monkeypatch, (0.5, 0.1), (0.8, 0.5), (0.8, 0.3), (0.8, 0.4), (0.7, 0.2))
-    labeller = trained_for(5, 5, model)
-    assert labeller.manifest.scores == {"dev sentence F1": 0.8, "best epoch": 3}
-    assert same(weights(labeller), script.epochs[2])
-    assert not same(weights(labeller), script.epochs[4])
+@pytest.mark.parametrize(("tolerance", "best"), [(0.0, 3), (0.01, 4), (0.1, 5), (0.4, 6)])
+def test_the_last_of_the_best_epochs_by_development_f1_is_kept(
+    model: ModelConfig, monkeypatch: pytest.MonkeyPatch, tolerance: float, best: int
+) -> None:
+    f1s = [0.5, 0.8, 0.8, 0.795, 0.75, 0.5]
+    script = scripted(monkeypatch, *((f1, 0.5) for f1 in f1s))
+    labeller = trained_for(6, model, tolerance=tolerance)
+    assert labeller.manifest.scores == {"dev sentence F1": f1s[best - 1], "best epoch": best}
+    assert [same(weights(labeller), epoch) for epoch in script.epochs].index(True) == best - 1
 
 
 def test_it_stops_when_patience_is_used_up(model: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = scripted(monkeypatch, (0.5, 0.5), (0.6, 0.5), (0.6, 0.6), (0.55, 0.1), (0.9, 0.1))
+    script = scripted(monkeypatch, (0.5, 0.5), (0.6, 0.5), (0.59, 0.6), (0.55, 0.1), (0.9, 0.1))
     seen: list[Progress] = []
-    labeller = trained_for(9, 2, model, on_progress=seen.append)
+    labeller = trained_for(9, model, patience=2, on_progress=seen.append)
     assert labeller.manifest.scores["best epoch"] == 2
     assert len(script.epochs) == 4
     assert same(weights(labeller), script.epochs[1])
@@ -196,7 +206,7 @@ def test_it_stops_when_patience_is_used_up(model: ModelConfig, monkeypatch: pyte
 def test_progress_step_by_step(model: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     scripted(monkeypatch, (0.5, 0.5), (0.4, 0.5))
     seen: list[Progress] = []
-    trained_for(2, 5, model, on_progress=seen.append)
+    trained_for(2, model, on_progress=seen.append)
     assert [(p.epoch, p.epochs_done, p.steps_done, p.steps, p.best_f1) for p in seen] == [
         (1, 0, 1, 4, None),
         (1, 0, 2, 4, None),

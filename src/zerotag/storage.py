@@ -121,8 +121,10 @@ def read_manifest(folder: Path) -> Manifest:
         document = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ZerotagError(f"{folder} is not a zerotag model folder: it has no {MANIFEST}") from None
-    except (OSError, ValueError) as error:
-        raise ZerotagError(f"{file} cannot be read ({error}): {DAMAGED}") from error
+    except OSError as error:
+        raise ZerotagError(f"{file} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ZerotagError(f"{file} is not JSON ({error}): {DAMAGED}") from error
     if not isinstance(document, dict) or not isinstance(document.get("format"), int):
         raise ZerotagError(f"{file} does not say its format: {DAMAGED}")
     if document["format"] > FORMAT:

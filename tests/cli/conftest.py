@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 import tiny
 import toy
 from commands import CommandLine
-
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.train import train
 

@@ -16,10 +16,10 @@ from typing import Any
 from unittest import mock
 
 import pytest
-import toy
-from commands import CommandLine, Outcome, Started, error_line
 from safetensors.torch import save_file
 
+import toy
+from commands import CommandLine, Outcome, Started, error_line
 from zerotag.train import Run
 
 DONE = 0
@@ -48,6 +48,12 @@ class Training:
         return self.start(prepare).outcome()
 
     @property
+    def steps(self) -> int:
+        """Steps of the newest checkpoint; an epoch has three."""
+        found = [path.name.split("-") for path in self.unfinished.glob("step-*")]
+        return max((3 * int(epoch) + int(step) for _, epoch, step in found), default=0)
+
+    @property
     def complete(self) -> bool:
         return self.out.exists() and not self.unfinished.exists()
 
@@ -63,25 +69,27 @@ def checkpoint_often() -> None:
 
 
 def test_killed_at_random_moments(tmp_path: Path, corpus: Path, encoder: Path) -> None:
-    undisturbed = Training(tmp_path / "undisturbed", corpus, encoder, "--epochs", "8", "--patience", "8")
-    disturbed = Training(tmp_path / "disturbed", corpus, encoder, "--epochs", "8", "--patience", "8")
-    assert Started(["--version"], checkpoint_often, tmp_path / "log").outcome().code == DONE  # torch is loaded by now
-    start = time.monotonic()
+    settings = ("--epochs", "16", "--patience", "16")
+    undisturbed = Training(tmp_path / "undisturbed", corpus, encoder, *settings)
+    disturbed = Training(tmp_path / "disturbed", corpus, encoder, *settings)
     assert undisturbed.run().code == DONE
-    took = time.monotonic() - start
 
-    kills = resumptions = 0
-    while not disturbed.complete:
+    kills = 0
+    for _ in range(5):
         training = disturbed.start()
-        if kills < 4:
-            training.process.join(random.uniform(0.2, 0.7) * took)
-            training.process.kill()
+        begun = disturbed.steps
+        further = random.randint(1, 4)
+        while training.process.is_alive() and disturbed.steps < begun + further:
+            time.sleep(0.001)
+        time.sleep(random.uniform(0, 0.05))
+        training.process.kill()
         outcome = training.outcome()
         assert outcome.code in (DONE, KILLED), outcome.err
+        assert outcome.err.startswith(f"going on after step {begun} of 48\n" if begun else "")
         kills += outcome.code == KILLED
-        resumptions += "going on after step" in outcome.err
     assert kills > 1
-    assert resumptions > 0
+    if not disturbed.complete:
+        assert disturbed.run().code == DONE
     assert disturbed.weights() == undisturbed.weights()
 
 
@@ -126,7 +134,7 @@ def test_goes_on_from_every_state_that_a_kill_can_leave(
 ) -> None:
     copies = tmp_path / "copies"
     copies.mkdir()
-    settings = ("--epochs", "2", "--batch-size", "18")
+    settings = ("--epochs", "2", "--batch-size", "12")
     undisturbed = Training(tmp_path / "undisturbed", corpus, encoder, *settings)
     undisturbed.out.parent.mkdir()
     assert undisturbed.run(partial(keep_every_state, undisturbed.out.parent, copies)).code == DONE
@@ -141,7 +149,7 @@ def test_goes_on_from_every_state_that_a_kill_can_leave(
 
 
 def test_interrupted_by_the_user(tmp_path: Path, corpus: Path, encoder: Path) -> None:
-    training = Training(tmp_path / "training", corpus, encoder, "--epochs", "40", "--patience", "40")
+    training = Training(tmp_path / "training", corpus, encoder, "--epochs", "12", "--patience", "12")
     running = training.start()
     while not list(training.unfinished.glob("step-*")):
         time.sleep(0.01)

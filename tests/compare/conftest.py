@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 import tiny
 
 SMOKE = Path(__file__).parents[2] / "experiments"

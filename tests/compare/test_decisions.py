@@ -2,8 +2,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pytest
-import tiny
 
+import tiny
 from zerotag.compare import decisions
 from zerotag.compare.decisions import with_word_labels, zero_shot
 from zerotag.compare.experiment import Method, Threshold

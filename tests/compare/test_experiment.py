@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
-from hand_made import TOML, experiment
 
+from hand_made import TOML, experiment
 from zerotag.compare.experiment import read_experiment
 from zerotag.config import PRESETS, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError

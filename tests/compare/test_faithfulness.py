@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-import tiny
 
+import tiny
 from zerotag.compare.faithfulness import faithfulness
 from zerotag.config import ModelConfig
 from zerotag.labeller import WordLabeller

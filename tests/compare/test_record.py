@@ -3,8 +3,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hand_made import experiment, record, run_of
 
+from hand_made import experiment, record, run_of
 from zerotag.compare.record import SentenceRecord, read_record, write_record
 from zerotag.errors import ZerotagError
 

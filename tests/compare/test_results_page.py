@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hand_made import TOML, experiment, write_all
 
+from hand_made import TOML, experiment, write_all
 from zerotag.compare.experiment import read_experiment
 from zerotag.compare.results import Results, load_results
 from zerotag.compare.results_page import results_page, write_results_page

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from benches import ObedientBench
 
+from benches import ObedientBench
 from zerotag.compare.experiment import Method, Run
 from zerotag.compare.messages import Failed, Finished, Group, Said
 from zerotag.compare.schedule import NowAndThen, groups_of, one_after_the_other, side_by_side

@@ -3,9 +3,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hand_made import TOML, experiment, record, run_of, write_all
 from scipy import stats
 
+from hand_made import TOML, experiment, record, run_of, write_all
 from zerotag.compare.experiment import Run
 from zerotag.compare.record import write_record
 from zerotag.compare.results import load_results, run_path

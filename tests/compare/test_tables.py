@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
-from hand_made import experiment, write_all
 
+from hand_made import experiment, write_all
 from zerotag.compare.cells import p_value, published_number, setting, shown
 from zerotag.compare.layout import Cell, Row, Table, latex, markdown
 from zerotag.compare.results import load_results

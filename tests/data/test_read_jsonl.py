@@ -2,8 +2,8 @@ import json
 from pathlib import Path
 
 import pytest
-from source_files import write
 
+from source_files import write
 from zerotag.data import Columns, read, read_gold, stream
 from zerotag.errors import ZerotagError
 from zerotag.types import Corpus, Example, GoldExample, Sentence

@@ -3,8 +3,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from source_files import write
 
+from source_files import write
 from zerotag.data import Columns, read, read_gold, stream
 from zerotag.errors import ZerotagError
 from zerotag.words import split

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from source_files import write
 
+from source_files import write
 from zerotag.data import Columns, read, read_gold, stream
 from zerotag.errors import ZerotagError
 from zerotag.types import Corpus, Example, GoldExample, Sentence

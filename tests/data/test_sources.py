@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from source_files import write
 
+from source_files import write
 from zerotag.data import Columns, read, read_gold, stream
 from zerotag.errors import ZerotagError
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
-from labelled_samples import NOTHING, ONE, ONE_STYLE, any_labelled
 
+from labelled_samples import NOTHING, ONE, ONE_STYLE, any_labelled
 from zerotag.render import FORMATS, Style
 from zerotag.render.pieces import one_line, pieces
 from zerotag.render.style import position

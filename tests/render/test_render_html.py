@@ -3,8 +3,8 @@ from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
-from labelled_samples import NOTHING, ONE, ONE_STYLE, THREE, THREE_STYLE, any_labelled
 
+from labelled_samples import NOTHING, ONE, ONE_STYLE, THREE, THREE_STYLE, any_labelled
 from zerotag.render import Style, html
 from zerotag.render.html import Paragraph, Section, Sentences, report
 from zerotag.render.tables import Table

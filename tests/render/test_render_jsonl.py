@@ -1,8 +1,8 @@
 import json
 
 from hypothesis import given
-from labelled_samples import ONE, ONE_STYLE, THREE, THREE_STYLE, any_labelled
 
+from labelled_samples import ONE, ONE_STYLE, THREE, THREE_STYLE, any_labelled
 from zerotag.render import Style, jsonl
 from zerotag.types import Labelled
 

@@ -2,9 +2,9 @@ import io
 from dataclasses import replace
 
 from hypothesis import given
-from labelled_samples import NOTHING, ONE, ONE_STYLE, THREE, THREE_STYLE, any_labelled
 from rich.console import Console
 
+from labelled_samples import NOTHING, ONE, ONE_STYLE, THREE, THREE_STYLE, any_labelled
 from zerotag.render import Style, terminal
 from zerotag.render.tables import Table
 from zerotag.types import Labelled

@@ -1,8 +1,8 @@
 from pathlib import Path
 
 from hypothesis import given
-from labelled_samples import ONE, ONE_STYLE, THREE, THREE_STYLE, any_labelled
 
+from labelled_samples import ONE, ONE_STYLE, THREE, THREE_STYLE, any_labelled
 from zerotag.data import read_gold
 from zerotag.render import Style, tsv
 from zerotag.types import Labelled, Rule, Word

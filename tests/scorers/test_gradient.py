@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import tiny
 import torch
-from masked_texts import MASK
 
+import tiny
+from masked_texts import MASK
 from zerotag.errors import ZerotagError
 from zerotag.labeller import WordLabeller
 from zerotag.model import TensorBatch

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import tiny
 import torch
 
+import tiny
 from zerotag.errors import ZerotagError
 from zerotag.labeller import WordLabeller
 from zerotag.scorers import heads

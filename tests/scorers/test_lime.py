@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import tiny
 from lime.lime_base import LimeBase
 from lime.lime_text import LimeTextExplainer
-from masked_texts import MASK, probabilities
 from scipy import stats
 from sklearn.metrics import pairwise_distances
 
+import tiny
+from masked_texts import MASK, probabilities
 from zerotag.scorers.lime import LimeScorer, draw_samples, linear_weights
 from zerotag.scorers.masking import Masker, Versions
 from zerotag.types import FloatArray, Sentence

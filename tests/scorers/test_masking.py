@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import tiny
 from hypothesis import given
 from hypothesis import strategies as st
-from masked_texts import MASK
 from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers, processors
 
+import tiny
+from masked_texts import MASK
 from zerotag.align import Aligner, Encoded
 from zerotag.inference import predict
 from zerotag.scorers import masking

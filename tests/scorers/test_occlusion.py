@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 import tiny
 from masked_texts import MASK, probabilities
-
 from zerotag.scorers.occlusion import OcclusionScorer
 from zerotag.types import Sentence
 

@@ -10,10 +10,10 @@ from itertools import count, islice, product
 
 import numpy as np
 import pytest
-import tiny
 import torch
-from masked_texts import MASK
 
+import tiny
+from masked_texts import MASK
 from zerotag import scorers
 from zerotag.bilstm import new_bilstm
 from zerotag.config import ModelConfig

@@ -83,5 +83,5 @@ def _drop_output() -> None:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    typer.echo(f"error: {message}", err=True)
+    typer.echo(f"error: {' '.join(message.splitlines())}", err=True)
     raise SystemExit(code) from None

@@ -46,7 +46,7 @@ def results(
     experiments: Annotated[Path, typer.Argument(help="Folder with the experiments.")] = Path("experiments"),
     out: Annotated[Path, typer.Option(help="Page to write.")] = Path("docs/results.md"),
 ) -> None:
-    """Write the page of results from the result files of all experiments."""
+    """Write the page of results of all experiments."""
     from zerotag.compare.results_page import write_results_page
 
     write_results_page(experiments, out)

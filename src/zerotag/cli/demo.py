@@ -51,7 +51,8 @@ def demo(
         for line in FORMATS["text"](shown, style):
             typer.echo(line, nl=False)
         typer.echo()
-        show_table(score_table(report, f"All of {part}, measured against the hedge words marked by hand"))
+        caption = f"All {len(results)} sentences of this part, against the hedge words marked by hand"
+        show_table(score_table(report, caption))
     page = write_report(out / "report.html", measured, style)
     typer.echo(f"\nModel:  {out / 'model'}\nReport: {page}")
-    typer.echo(f"Try it: zerotag label {out / 'model'}  (then type a sentence)")
+    typer.echo(f"Try it: zerotag label {out / 'model'}")

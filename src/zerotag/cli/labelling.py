@@ -43,8 +43,10 @@ def label(
     from zerotag.labeller import load
 
     labeller = load(model, device=chosen_device(device))
-    sentences = stream(source, columns=columns(text_column, None, None, input_format))
     typing = source in (None, Path("-")) and sys.stdin.isatty()
+    if typing:
+        typer.echo("Type sentences, one per line; Ctrl-D ends.", err=True)
+    sentences = stream(source, columns=columns(text_column, None, None, input_format))
     results = labeller.stream(sentences, at_once=1) if typing else labeller.stream(sentences)
     style = Style(
         label_names=labeller.label_names,

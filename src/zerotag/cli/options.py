@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 TextColumn = Annotated[str, typer.Option(help="Column that holds the text, in CSV, JSONL and Parquet.")]
 LabelColumns = Annotated[
     list[str] | None,
-    typer.Option("--label-column", help="Column that holds the label; repeat it for several 0/1 columns. [label]"),
+    typer.Option(
+        "--label-column", metavar="NAME", help="Column that holds the label; repeat it for several 0/1 columns. [label]"
+    ),
 ]
 Negative = Annotated[
     list[str] | None,
-    typer.Option(help="Label value that means 'none'; may be repeated. [O, c, 0, false, no]"),
+    typer.Option(metavar="VALUE", help="Label value that means 'none'; may be repeated. [O, c, 0, false, no]"),
 ]
 InputFormat = Annotated[
     str | None, typer.Option(help="tsv, csv, jsonl, parquet, m2 or text. [by the suffix; text for standard input]")

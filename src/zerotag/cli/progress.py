@@ -17,17 +17,16 @@ class TrainingProgress:
 
     def __init__(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as Bar
 
         self._live = sys.stderr.isatty()
         self._started = False
         self._epochs_shown = 0
         self._bar = Bar(
-            TextColumn("training"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("steps · {task.description}"),
+            BarColumn(bar_width=15),  # all of a line fits into 80 columns
+            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.description}"),
             console=Console(stderr=True),
             disable=not self._live,
         )
@@ -62,7 +61,7 @@ def describe(progress: Progress) -> str:
         parts.append(f"best dev F1 {100 * progress.best_f1:.1f}")
     if progress.seconds_left:
         parts.append(f"{duration(progress.seconds_left)} left")
-    elif progress.epochs_done < progress.epochs:
+    elif progress.epoch == progress.epochs_done < progress.epochs:
         parts.append("stopped, as it gets no better")
     return " · ".join(parts)
 

@@ -2,8 +2,8 @@ import os
 from pathlib import Path
 
 import pytest
-from hand_made import experiment
 
+from hand_made import experiment
 from zerotag.compare.corpora import read_splits, sample
 from zerotag.compare.experiment import read_experiment
 from zerotag.types import Example, GoldExample

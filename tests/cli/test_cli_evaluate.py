@@ -1,0 +1,62 @@
+"""`zerotag evaluate`: a table for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import toy
+from commands import CommandLine
+
+
+def test_the_table(zerotag: CommandLine, model: Path, gold_file: Path) -> None:
+    caption, *table = zerotag.succeeds("evaluate", model, gold_file).splitlines()
+    rows = [line.split() for line in table if line.strip()]
+    assert caption == f"{model} on {gold_file}"
+    assert rows[0] == ["percent", "P", "R", "F1", "MAP"]
+    assert rows[2][:2] == ["hedge:", "sentences"]
+    assert rows[3] == ["hedge:", "words", "100.0", "100.0", "100.0", "100.0"]
+    assert "30 sentences" in table[-1]
+    assert table[-1].endswith("words are positive; word threshold 0.50 (fixed)")
+
+
+def test_json(zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.json"
+    zerotag.succeeds("evaluate", model, gold_file, "--json", out)
+    report = json.loads(out.read_text())
+    gold = toy.gold(30, seed=1)
+    label = report["labels"]["hedge"]
+    assert label["counts"] == {
+        "sentences": 30,
+        "positive_sentences": sum(example.labels[0] for example in gold),
+        "words": 210,
+        "positive_words": sum(flag for example in gold for (flag,) in example.word_labels or ()),
+    }
+    assert label["rule"] == {"word_threshold": 0.5, "sentence_threshold": 0.5, "origin": "fixed"}
+    assert {"sentence_f1", "word_precision", "word_recall", "word_f1", "map"} <= set(label["measures"])
+    assert report["macro"]["map"] == label["measures"]["map"] == 1.0
+
+
+def test_an_output_that_exists(zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.json"
+    out.write_text("mine")
+    assert zerotag.fails("evaluate", model, gold_file, "--json", out).startswith(f"{out} exists")
+    assert out.read_text() == "mine"
+    zerotag.succeeds("evaluate", model, gold_file, "--json", out, "--overwrite")
+    assert json.loads(out.read_text())
+
+
+def test_sentence_labels_alone(zerotag: CommandLine, model: Path, tmp_path: Path) -> None:
+    source = tmp_path / "gold.csv"
+    source.write_text("text,label\nthe pump may leak .,1\na valve holds .,0\n")
+    table = zerotag.succeeds("evaluate", model, source)
+    assert "hedge: 1 of 2 sentences are positive; no word labels" in table
+    assert "–" in table
+
+
+def test_a_label_the_model_does_not_know(zerotag: CommandLine, model: Path, tmp_path: Path) -> None:
+    gold = toy.write_tsv(tmp_path / "gold.tsv", toy.gold(10, seed=1), label="irony")
+    first = next(n for n, line in enumerate(gold.read_text().splitlines(), 1) if line.endswith("irony"))
+    line = zerotag.fails("evaluate", model, gold)
+    assert line.startswith(f"{gold}:{first}: unknown label 'irony'; the labels are 'hedge'")
+    zerotag.succeeds("evaluate", model, gold, "--negative", "irony", "--negative", "O")

@@ -1,0 +1,58 @@
+"""The command line as a shell sees it: pipes, full disks, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import subprocess
+from pathlib import Path
+
+import tiny
+from commands import COMMAND, ENVIRONMENT
+
+LINES = [" ".join(words) + "\n" for words, _ in tiny.sentences(1500)]
+
+
+def shell(command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["bash", "-c", command], env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+
+
+def label(model: Path) -> str:
+    return shlex.join([*COMMAND, "label", str(model)])
+
+
+def test_a_reader_that_has_seen_enough(model: Path, tmp_path: Path) -> None:
+    source = tmp_path / "in.txt"
+    source.write_text("".join(LINES))
+    done = shell(f"{label(model)} {source} | head -1; exit ${{PIPESTATUS[0]}}")
+    assert json.loads(done.stdout)["text"] == LINES[0].strip()
+    assert done.stderr == ""
+    assert done.returncode == 128 + signal.SIGPIPE
+
+
+def test_a_full_disk_behind_standard_output(model: Path) -> None:
+    done = shell(f"echo a pump | {label(model)} > /dev/full")
+    assert done.returncode == 2
+    assert done.stderr == "error: cannot write the output: No space left on device\n"
+
+
+def test_output_comes_before_the_input_ends_and_control_c_ends_it(model: Path) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "label", str(model)],
+        env=ENVIRONMENT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.writelines(LINES)
+        process.stdin.flush()
+        for line in LINES[:1024]:
+            assert json.loads(process.stdout.readline())["text"] == line.strip()
+        process.send_signal(signal.SIGINT)
+        _, complaint = process.communicate(timeout=60)
+    assert complaint == "error: stopped\n"
+    assert process.returncode == 130

@@ -1,0 +1,199 @@
+"""`zerotag train`: from files to a model folder, with sentence labels alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import toy
+from commands import CommandLine
+from zerotag.cli.progress import describe, duration
+from zerotag.labeller import load
+from zerotag.train import Progress
+from zerotag.types import GoldExample
+
+LABELS = tuple(toy.CUES)
+
+
+def weights(model: Path) -> bytes:
+    return (model / "model.safetensors").read_bytes()
+
+
+# Several labels, end to end
+
+
+def write_csv(path: Path, examples: Sequence[GoldExample]) -> Path:
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "text", *LABELS])
+        for number, one in enumerate(examples):
+            writer.writerow([number, one.sentence.text, *map(int, one.labels)])
+    return path
+
+
+def write_jsonl(path: Path, examples: Sequence[GoldExample], *, words: bool) -> Path:
+    with path.open("w") as file:
+        for one in examples:
+            record: dict[str, object] = {"text": one.sentence.text, "label": names(one.labels)}
+            if words:
+                assert one.word_labels is not None
+                record |= {"words": one.sentence.words, "word_labels": [names(flags) for flags in one.word_labels]}
+            file.write(json.dumps(record) + "\n")
+    return path
+
+
+def names(flags: Sequence[bool]) -> list[str]:
+    return [name for name, flag in zip(LABELS, flags, strict=True) if flag]
+
+
+def test_three_labels_from_columns_and_from_lists(zerotag: CommandLine, tmp_path: Path, encoder: Path) -> None:
+    examples = toy.gold(200, labels=LABELS)
+    settings = ["--model", encoder, "--depth", 1, "--epochs", 5, "--batch-size", 8, "--learning-rate", 0.01]
+    columns = [option for label in LABELS for option in ("--label-column", label)]
+    zerotag.succeeds(
+        "train", write_csv(tmp_path / "train.csv", examples), *columns, "--out", tmp_path / "columns", *settings
+    )
+    listed = write_jsonl(tmp_path / "train.jsonl", examples, words=False)
+    zerotag.succeeds("train", listed, "--out", tmp_path / "lists", *settings)
+    assert load(tmp_path / "columns").label_names == LABELS
+    assert load(tmp_path / "lists").label_names == tuple(sorted(LABELS))
+
+    gold = write_jsonl(tmp_path / "gold.jsonl", toy.gold(40, labels=LABELS, seed=1), words=True)
+    for model in (tmp_path / "columns", tmp_path / "lists"):
+        report = model.with_suffix(".json")
+        table = zerotag.succeeds("evaluate", model, gold, "--json", report)
+        assert all(f"{label}: words" in table for label in LABELS)
+        assert "average: words" in table
+        measures = json.loads(report.read_text())
+        assert set(measures["labels"]) == set(LABELS)
+        assert measures["macro"]["map"] == 1.0
+        assert measures["macro"]["word_f1"] > 0.95
+
+        (line,) = zerotag.succeeds("label", model, stdin="the pump perhaps leaks in winter\n").splitlines()
+        result = json.loads(line)
+        assert sorted(result["labels"]) == sorted(LABELS)
+        assert [word["labels"] for word in result["words"]] == [[], [], ["hedge"], ["fault"], [], ["wet"]]
+        assert {span["text"]: span["label"] for span in result["spans"]} == {
+            "perhaps": "hedge",
+            "leaks": "fault",
+            "winter": "wet",
+        }
+
+
+# Word labels
+
+
+def shuffled_words(path: Path, examples: Sequence[GoldExample], seed: int) -> Path:
+    """The word labels of each sentence in another order: the sentence labels stay."""
+    draw = random.Random(seed)
+    mixed = []
+    for one in examples:
+        assert one.word_labels is not None
+        flags = draw.sample(one.word_labels, len(one.word_labels))
+        mixed.append(GoldExample(one.sentence, one.labels, tuple(flags)))
+    assert [one.word_labels for one in mixed] != [one.word_labels for one in examples]
+    return toy.write_tsv(path, mixed)
+
+
+def test_the_places_of_word_labels_make_no_difference(zerotag: CommandLine, tmp_path: Path, encoder: Path) -> None:
+    train, dev = toy.gold(30), toy.gold(12, seed=1)
+    settings = ["--model", encoder, "--depth", 1, "--epochs", 2]
+    files = {
+        "right": (toy.write_tsv(tmp_path / "train.tsv", train), toy.write_tsv(tmp_path / "dev.tsv", dev)),
+        "mixed": (shuffled_words(tmp_path / "train2.tsv", train, 1), shuffled_words(tmp_path / "dev2.tsv", dev, 2)),
+    }
+    for name, (train_file, dev_file) in files.items():
+        zerotag.succeeds("train", train_file, "--dev", dev_file, "--out", tmp_path / name, *settings)
+        zerotag.succeeds("train", train_file, "--out", tmp_path / f"{name} without dev", *settings)
+    assert weights(tmp_path / "right") == weights(tmp_path / "mixed")
+    assert weights(tmp_path / "right without dev") == weights(tmp_path / "mixed without dev")
+    assert weights(tmp_path / "right") != weights(tmp_path / "right without dev")
+
+
+# What is said and where it goes
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return toy.write_tsv(tmp_path / "train.tsv", toy.gold(30))
+
+
+def test_what_it_prints(zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path) -> None:
+    outcome = zerotag("train", corpus, "--out", tmp_path / "new" / "model", "--model", encoder, "--epochs", 2)
+    assert outcome.code == 0
+    first, second = outcome.err.splitlines()
+    assert first.startswith("epoch 1/2 · loss 0.")
+    assert " · best dev F1 " in first
+    assert first.endswith(" left")
+    assert second.startswith("epoch 2/2 · loss ")
+    assert not second.endswith(" left")
+    assert outcome.out.startswith(f"{tmp_path}/new/model: labels hedge; depth 2 of {encoder}; dev sentence F1 ")
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["model"]
+
+
+def test_every_setting_reaches_the_model(zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path) -> None:
+    settings: dict[str, object] = {"beta": 1.5, "depth": 3, "gamma": 0.2, "epochs": 1, "batch_size": 7}
+    settings |= {"learning_rate": 0.001, "patience": 2, "seed": 5, "head": "soft-attention"}
+    options = [str(part) for name, value in settings.items() for part in (f"--{name.replace('_', '-')}", value)]
+    zerotag.succeeds("train", corpus, "--out", tmp_path / "model", "--model", encoder, "--device", "cpu", *options)
+    document = json.loads((tmp_path / "model" / "zerotag.json").read_text())
+    written = document["model"] | document["training"]
+    assert {name: written[name] for name in settings} == settings
+
+
+def test_a_preset_is_a_start_that_options_change(
+    zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path
+) -> None:
+    options = ["--preset", "paper", "--model", encoder, "--epochs", 1]
+    zerotag.succeeds("train", corpus, "--out", tmp_path / "auto", "--depth", "auto", *options)
+    written = json.loads((tmp_path / "auto" / "zerotag.json").read_text())
+    assert written["model"]["depth"] == 2
+    assert written["training"]["learning_rate"] == 2e-5
+    assert written["training"]["epochs"] == 1
+    line = zerotag.fails("train", corpus, "--out", tmp_path / "paper", *options)
+    assert line == f"depth 12 is not in 1..4 for encoder '{encoder}'; leave it out for auto"
+
+
+def test_overwrite(zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path) -> None:
+    out = tmp_path / "model"
+    arguments = ["train", corpus, "--out", out, "--model", encoder, "--epochs", 1]
+    zerotag.succeeds(*arguments)
+    before = weights(out)
+    assert zerotag.fails(*arguments, "--seed", 2) == f"{out} exists; choose another name or give --overwrite"
+    assert weights(out) == before
+    zerotag.succeeds(*arguments, "--seed", 2, "--overwrite")
+    assert weights(out) != before
+    line = zerotag.fails("train", corpus, "--out", tmp_path, "--overwrite")
+    assert line == f"{tmp_path} exists and is not a zerotag model: choose another folder"
+
+
+# Progress
+
+
+def progress(**changes: float) -> Progress:
+    values = {"epoch": 2, "epochs": 6, "epochs_done": 1, "steps_done": 15, "steps": 60, "loss": 0.12345}
+    return Progress(**(values | {"best_f1": 0.9, "seconds_left": 200.0} | changes))  # type: ignore[arg-type]
+
+
+def test_how_progress_is_described() -> None:
+    assert describe(progress()) == "epoch 2/6 · loss 0.1235 · best dev F1 90.0 · 3:20 left"
+    stopped = progress(epochs_done=2, steps_done=60, seconds_left=0.0)
+    assert describe(stopped) == "epoch 2/6 · loss 0.1235 · best dev F1 90.0 · stopped, as it gets no better"
+    last_step = progress(epoch=6, epochs_done=5, steps_done=60, seconds_left=0.0)
+    assert describe(last_step) == "epoch 6/6 · loss 0.1235 · best dev F1 90.0"
+
+
+def test_durations() -> None:
+    assert [duration(s) for s in (0.4, 59.4, 59.6, 200, 3599.9, 7500)] == [
+        "0 s",
+        "59 s",
+        "1:00",
+        "3:20",
+        "1:00:00",
+        "2:05:00",
+    ]

@@ -1,0 +1,151 @@
+"""Unfinished trainings on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch.optim import AdamW
+
+import tiny
+from zerotag.checkpoint import Checkpoints, EpochRecord, Position, delete
+from zerotag.errors import ZerotagError
+from zerotag.model import Network
+
+
+def network() -> Network:
+    return tiny.labeller().network
+
+
+def trained(seed: int) -> tuple[Network, AdamW]:
+    """A network and an optimizer after two steps with random gradients."""
+    its_network = network()
+    optimizer = AdamW(its_network.parameters(), lr=0.1)
+    torch.manual_seed(seed)
+    for _ in range(2):
+        for parameter in its_network.parameters():
+            parameter.grad = torch.randn_like(parameter)
+        optimizer.step()
+    return its_network, optimizer
+
+
+def same_weights(a: Network, b: Network) -> bool:
+    return all(torch.equal(x, y) for x, y in zip(a.parameters(), b.parameters(), strict=True))
+
+
+POSITION = Position(
+    epoch=2,
+    step=3,
+    loss_sum=0.1 + 0.2,
+    history=[EpochRecord(0.7, 0.5, 0.4), EpochRecord(1 / 3, 0.6, 0.2)],
+    best_epoch=1,
+)
+
+
+def test_everything_comes_back_bit_for_bit(tmp_path: Path) -> None:
+    saved, its_optimizer = trained(1)
+    Checkpoints(tmp_path, "print").save(saved, its_optimizer, POSITION)
+    other, other_optimizer = trained(2)
+    assert not same_weights(saved, other)
+    assert Checkpoints(tmp_path, "print").resume(other, other_optimizer) == POSITION
+    assert same_weights(saved, other)
+    for both in (saved, other):
+        for parameter in both.parameters():
+            parameter.grad = torch.ones_like(parameter)
+    its_optimizer.step()
+    other_optimizer.step()
+    assert same_weights(saved, other)
+
+
+def test_a_new_training_starts_at_the_beginning(tmp_path: Path) -> None:
+    its_network, optimizer = trained(1)
+    before = [parameter.clone() for parameter in its_network.parameters()]
+    assert Checkpoints(tmp_path / "a" / "b", "print").resume(its_network, optimizer) == Position()
+    assert all(torch.equal(x, y) for x, y in zip(its_network.parameters(), before, strict=True))
+
+
+def test_only_the_newest_checkpoint_and_the_best_weights_are_kept(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, "print")
+    first, optimizer = trained(1)
+    second, _ = trained(2)
+    (tmp_path / ".step-0000-00000001-killed").mkdir()
+    checkpoints.save_best(first, 0)
+    checkpoints.save(first, optimizer, Position(epoch=1, best_epoch=0))
+    checkpoints.save_best(second, 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["best-0000", "best-0001", "step-0001-00000000"]
+    checkpoints.save(second, optimizer, Position(epoch=2, best_epoch=1))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["best-0001", "step-0002-00000000"]
+    checkpoints.load_best(first, 1)
+    assert same_weights(first, second)
+
+
+def test_the_newest_counts_where_a_kill_left_two(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, "print")
+    first, optimizer = trained(1)
+    checkpoints.save(first, optimizer, Position(epoch=9, step=1))
+    kept = tmp_path.rename(tmp_path.with_name("kept")) / "step-0009-00000001"
+    Checkpoints(tmp_path, "print").save(first, optimizer, Position(epoch=9, step=12))
+    kept.rename(tmp_path / kept.name)
+    assert Checkpoints(tmp_path, "print").resume(first, optimizer).step == 12
+
+
+def test_another_fingerprint_is_refused(tmp_path: Path) -> None:
+    its_network, optimizer = trained(1)
+    Checkpoints(tmp_path, "print").save(its_network, optimizer, Position())
+    with pytest.raises(ZerotagError, match="holds an unfinished training with other settings or data") as caught:
+        Checkpoints(tmp_path, "another").resume(its_network, optimizer)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("network.safetensors", b"\x00" * 50),
+        ("network.safetensors", None),
+        ("optimizer.safetensors", b""),
+        ("position.json", b'{"fingerprint": "print"'),
+        ("position.json", b'{"fingerprint": "print", "epoch": 1}'),
+        ("position.json", b"[]"),
+        ("position.json", b"{}"),
+    ],
+)
+def test_damage_is_named_in_one_line(tmp_path: Path, file: str, content: bytes | None) -> None:
+    its_network, optimizer = trained(1)
+    Checkpoints(tmp_path, "print").save(its_network, optimizer, Position())
+    damaged = tmp_path / "step-0000-00000000" / file
+    if content is None:
+        damaged.unlink()
+    else:
+        damaged.write_bytes(content)
+    with pytest.raises(ZerotagError, match=r"is damaged \(.+\): delete it to start anew$") as caught:
+        Checkpoints(tmp_path, "print").resume(its_network, optimizer)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_best_weights_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ZerotagError, match="is damaged"):
+        Checkpoints(tmp_path, "print").load_best(network(), 0)
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    mine = tmp_path / "thesis.tex"
+    mine.write_text("years of work")
+    with pytest.raises(ZerotagError, match="is in the way"):
+        Checkpoints(tmp_path, "print")
+    assert mine.read_text() == "years of work"
+
+
+def test_a_file_in_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(ZerotagError, match=rf"^cannot write {file}: File exists$"):
+        Checkpoints(file, "print")
+
+
+def test_deleting_leaves_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "model.partial"
+    its_network, optimizer = trained(1)
+    Checkpoints(folder, "print").save(its_network, optimizer, Position())
+    delete(folder)
+    assert list(tmp_path.iterdir()) == []
