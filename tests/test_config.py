@@ -27,7 +27,7 @@ OUT_OF_RANGE: list[tuple[type[ModelConfig] | type[TrainConfig], str, list[Any]]]
     (TrainConfig, "loss", ["hinge"]),
     (TrainConfig, "gamma", [-0.1, 101, NAN]),
     (TrainConfig, "patience", [0]),
-    (TrainConfig, "tolerance", [-0.01, 1.0, NAN]),
+    (TrainConfig, "tolerance", [-0.1, 10.5, NAN]),
     (TrainConfig, "dev_share", [0.0, 1.0, NAN]),
     (TrainConfig, "seed", [-1, 2**32]),
 ]

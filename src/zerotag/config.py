@@ -99,9 +99,9 @@ class TrainConfig:
     patience: int = 3
     """Stop after this many epochs without a better development F1."""
 
-    tolerance: float = 0.01
-    """Epochs whose development F1 is within this of the highest count as best; the last of them is kept, since word
-    scores sharpen with training while the F1 of a small development set wavers."""
+    tolerance: float = 1.0
+    """Epochs whose development F1 is within so many standard errors of the highest count as best. The last of them is
+    kept, since word scores sharpen with training, while the F1 of a small development set wavers."""
 
     dev_share: float = 0.1
     """Share of the training sentences split off for development where no development set is given."""
@@ -125,7 +125,7 @@ class TrainConfig:
         _require(0 < self.adam_epsilon < 1, "adam_epsilon", self.adam_epsilon, "above 0 and below 1")
         _require(0 <= self.gamma <= 100, "gamma", self.gamma, "0 to 100; the paper uses 0.1")
         _require(self.patience >= 1, "patience", self.patience, "1 or more")
-        _require(0 <= self.tolerance < 1, "tolerance", self.tolerance, "at least 0 and below 1")
+        _require(0 <= self.tolerance <= 10, "tolerance", self.tolerance, "0 to 10 standard errors; 1 is customary")
         _require(0 < self.dev_share < 1, "dev_share", self.dev_share, "above 0 and below 1")
         _require(0 <= self.seed < 2**32, "seed", self.seed, "0 to 4294967295")
 

@@ -224,8 +224,7 @@ class Run:
             if time.monotonic() - self._saved > max(CHECKPOINT_SECONDS, 20 * self._saving_took):
                 self._save()
         record = EpochRecord(position.loss_sum / position.step, *self._on_dev())
-        highest = max((epoch.dev_f1 for epoch in position.history), default=0.0)
-        if record.dev_f1 >= highest - training.tolerance:
+        if record.dev_f1 >= self._good_enough():
             position.best_epoch = position.epoch
             self._checkpoints.save_best(self._network, position.epoch)
         position.history.append(record)
@@ -276,6 +275,12 @@ class Run:
         f1 = np.mean([precision_recall_f1(gold[:, k], decided[:, k]).f1 for k in range(gold.shape[1])])
         cross_entropy = -np.log(np.clip(np.where(gold, scores, 1 - scores), 1e-7, None)).mean()
         return float(f1), float(cross_entropy)
+
+    def _good_enough(self) -> float:
+        """The development F1 that makes an epoch one of the best, given those before it."""
+        highest = max((epoch.dev_f1 for epoch in self._position.history), default=0.0)
+        positives = float(self._dev_set.labels.sum())
+        return highest - self._training.tolerance * math.sqrt(highest * (1 - highest) / max(1.0, positives))
 
     def _save(self) -> None:
         start = time.monotonic()

@@ -45,7 +45,7 @@ class TrainingProgress:
         """Draw the state of the training."""
         words = describe(progress)
         if not self._started and progress.steps_done > 1:
-            typer.echo(f"going on after step {progress.steps_done - 1:,} of {progress.steps:,}", err=True)
+            typer.echo(f"going on in epoch {progress.epoch} of {progress.epochs}", err=True)
         self._started = True
         if self._live:
             self._bar.update(self._task, total=progress.steps, completed=progress.steps_done, description=words)
