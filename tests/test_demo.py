@@ -92,4 +92,5 @@ def test_it_trains_on_the_training_part(monkeypatch: pytest.MonkeyPatch) -> None
     assert isinstance(corpus, Corpus)
     expected = part("train")
     assert [(e.sentence, e.labels) for e in corpus.examples] == [(e.sentence, e.labels) for e in expected.examples]
-    assert options == {"device": None, "on_progress": show}
+    assert options["device"] is None
+    assert options["on_progress"] is show

@@ -177,13 +177,15 @@ def trained_for(
     on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> WordLabeller:
     settings = TrainConfig(epochs=epochs, patience=patience, tolerance=tolerance, batch_size=16, learning_rate=5e-3)
-    return train(toy.corpus(20), model=model, training=settings, on_progress=on_progress)
+    dev = with_labels(*[(True,)] * 16, *[(False,)] * 4, names=("hedge",))
+    return train(toy.corpus(20), dev, model=model, training=settings, on_progress=on_progress)
 
 
-@pytest.mark.parametrize(("tolerance", "best"), [(0.0, 3), (0.01, 4), (0.1, 5), (0.4, 6)])
+@pytest.mark.parametrize(("tolerance", "best"), [(0.0, 3), (0.1, 4), (0.6, 5), (3.5, 6)])
 def test_the_last_of_the_best_epochs_by_development_f1_is_kept(
     model: ModelConfig, monkeypatch: pytest.MonkeyPatch, tolerance: float, best: int
 ) -> None:
+    """With 16 positive sentences, the standard error of an F1 of 0.8 is 0.1."""
     f1s = [0.5, 0.8, 0.8, 0.795, 0.75, 0.5]
     script = scripted(monkeypatch, *((f1, 0.5) for f1 in f1s))
     labeller = trained_for(6, model, tolerance=tolerance)
