@@ -6,6 +6,7 @@ import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "true"
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny models gain nothing from more, and waiting threads take cores
 
 import pytest
 from hypothesis import settings

@@ -20,7 +20,7 @@ from zerotag.labeller import WordLabeller, load
 from zerotag.model import Network, TensorBatch
 from zerotag.scorers.native import NativeScorer
 from zerotag.soft_attention import HeadOutput, loss
-from zerotag.train import Progress, train
+from zerotag.training import Progress, train
 from zerotag.types import Corpus, Example, FloatArray, Sentence
 from zerotag.vocabulary import PADDING, PADDING_NUMBER, UNKNOWN, UNKNOWN_NUMBER, Vocabulary, read_vectors
 

@@ -20,7 +20,7 @@ from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.labeller import WordLabeller, load
 from zerotag.storage import check_place, read_manifest, whole_file, whole_folder
-from zerotag.train import train
+from zerotag.training import train
 from zerotag.types import Rule, Scored, Sentence
 
 TEXTS = [[*words, "😀"] for words, _ in tiny.sentences(5)] + [["pump"] * 200]

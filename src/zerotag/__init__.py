@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from zerotag.errors import ZerotagError as ZerotagError
     from zerotag.labeller import WordLabeller as WordLabeller
     from zerotag.labeller import load as load
-    from zerotag.train import train as train
+    from zerotag.training import train as train
     from zerotag.types import Corpus as Corpus
     from zerotag.types import Example as Example
     from zerotag.types import Sentence as Sentence
@@ -29,7 +29,7 @@ _HOMES = {
     "ZerotagError": "zerotag.errors",
     "WordLabeller": "zerotag.labeller",
     "load": "zerotag.labeller",
-    "train": "zerotag.train",
+    "train": "zerotag.training",
     "Corpus": "zerotag.types",
     "Example": "zerotag.types",
     "Sentence": "zerotag.types",

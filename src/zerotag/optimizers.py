@@ -27,7 +27,7 @@ def optimizer(network: nn.Module, training: TrainConfig) -> Optimizer:
 
 def learning_rate(training: TrainConfig, width: int) -> float:
     """The configured rate, else one that suits: AdamW takes larger steps for encoders of a small width."""
-    return training.learning_rate or (1.0 if training.optimizer == "adadelta" else 0.0384 / width)
+    return training.learning_rate or (1.0 if training.optimizer == "adadelta" else 1e-4 * (384 / width))
 
 
 def warm_then_linear(step: int, steps: int, warmup: float) -> float:

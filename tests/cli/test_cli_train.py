@@ -14,7 +14,7 @@ import toy
 from commands import CommandLine
 from zerotag.cli.progress import describe, duration
 from zerotag.labeller import load
-from zerotag.train import Progress
+from zerotag.training import Progress
 from zerotag.types import GoldExample
 
 LABELS = tuple(toy.CUES)

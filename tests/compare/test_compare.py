@@ -16,7 +16,7 @@ from zerotag.compare.decisions import Decided, with_word_labels
 from zerotag.compare.record import Record, read_record
 from zerotag.compare.runs import carry_out
 from zerotag.errors import ZerotagError
-from zerotag.train import train
+from zerotag.training import train
 
 SMOKE = Path(__file__).parents[2] / "experiments" / "smoke.toml"
 

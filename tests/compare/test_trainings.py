@@ -8,7 +8,7 @@ from zerotag.compare.corpora import Splits, read_splits
 from zerotag.compare.experiment import Training, read_experiment
 from zerotag.compare.messages import Stopped
 from zerotag.compare.trainings import Clock, obtain, training_folder
-from zerotag.train import Progress
+from zerotag.training import Progress
 
 
 @pytest.fixture

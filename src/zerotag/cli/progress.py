@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from zerotag.train import Progress
+    from zerotag.training import Progress
 
 
 class TrainingProgress:

@@ -81,7 +81,7 @@ def train(
     dev_corpus = None if dev is None else read(dev, columns=chosen_columns, label_names=corpus.label_names)
 
     from zerotag.checkpoint import delete
-    from zerotag.train import train as train_labeller
+    from zerotag.training import train as train_labeller
 
     start = time.monotonic()
     try:

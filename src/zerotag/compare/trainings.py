@@ -16,7 +16,7 @@ from zerotag.compare.record import TrainingRecord
 from zerotag.compare.scoring import sentence_measures
 from zerotag.labeller import WordLabeller, load
 from zerotag.storage import whole_file
-from zerotag.train import Progress, train
+from zerotag.training import Progress, train
 from zerotag.types import Corpus, Example
 
 _MODEL = "model"

@@ -19,7 +19,7 @@ from zerotag.compare.runs import carry_out
 from zerotag.compare.trainings import Trained, obtain, training_folder
 from zerotag.errors import ZerotagError
 from zerotag.storage import whole_file
-from zerotag.train import Progress
+from zerotag.training import Progress
 
 
 class Workbench:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import torch
 
     from zerotag.labeller import WordLabeller
-    from zerotag.train import Progress
+    from zerotag.training import Progress
 
 PARTS: Mapping[str, str] = {
     "test": "New sentences, hedges of the kinds seen in training",
@@ -38,7 +38,7 @@ Measured = Mapping[str, tuple[Report, list[Labelled]]]
 
 def train(*, device: torch.device | None, on_progress: Callable[[Progress], None]) -> WordLabeller:
     """Train on the sentence labels of the demonstration corpus."""
-    from zerotag.train import train as train_labeller
+    from zerotag.training import train as train_labeller
 
     with as_file(_corpus("train")) as path:
         corpus = read(path)

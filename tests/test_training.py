@@ -20,7 +20,7 @@ from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.evaluate import Measures, evaluate
 from zerotag.labeller import WordLabeller
-from zerotag.train import Progress, Run, train
+from zerotag.training import Progress, Run, train
 from zerotag.types import Corpus, Example, GoldExample, Sentence
 
 Weights = dict[str, Tensor]
@@ -127,7 +127,7 @@ def test_stopped_after_a_step_it_goes_on_to_the_same_end(
             raise KeyboardInterrupt
 
     undisturbed = weights(train(toy.corpus(40), model=model, training=QUICK))
-    monkeypatch.setattr("zerotag.train.CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr("zerotag.training.CHECKPOINT_SECONDS", 0.0)
     monkeypatch.setattr(Run, "_saving_took", mock.PropertyMock(return_value=0.0), raising=False)
     if last_step < 6:
         with pytest.raises(KeyboardInterrupt):
@@ -267,7 +267,9 @@ def test_development_scores_by_hand(model: ModelConfig, monkeypatch: pytest.Monk
     sentence = toy.corpus(1).examples[0].sentence
     dev = Corpus(("a", "b"), tuple(Example(sentence, labels) for labels in gold))
     corpus = Corpus(("a", "b"), toy.corpus(20, labels=("hedge", "fault")).examples)
-    monkeypatch.setattr("zerotag.train.predict", lambda *_: [Prediction(torch.tensor(s).numpy(), None) for s in scores])
+    monkeypatch.setattr(
+        "zerotag.training.predict", lambda *_: [Prediction(torch.tensor(s).numpy(), None) for s in scores]
+    )
     found: list[tuple[float, float]] = []
     on_dev = Run._on_dev
 
@@ -313,7 +315,7 @@ def test_gradients_are_clipped(model: ModelConfig, monkeypatch: pytest.MonkeyPat
         return step(self, *arguments)
 
     monkeypatch.setattr(AdamW, "step", watched)
-    monkeypatch.setattr("zerotag.train.loss", lambda output, *_: 1000 * output.sentence_logits.sum())
+    monkeypatch.setattr("zerotag.training.loss", lambda output, *_: 1000 * output.sentence_logits.sum())
     train(toy.corpus(20), model=model, training=QUICK)
     assert norms == pytest.approx([1.0] * len(norms), rel=1e-4)
 
@@ -323,7 +325,7 @@ def test_a_diverged_training_says_so_and_leaves_nothing_to_go_on_with(
 ) -> None:
     folder = tmp_path / "unfinished"
     with monkeypatch.context() as broken:
-        broken.setattr("zerotag.train.loss", lambda output, *_: output.sentence_logits.sum() * math.nan)
+        broken.setattr("zerotag.training.loss", lambda output, *_: output.sentence_logits.sum() * math.nan)
         with pytest.raises(
             ZerotagError,
             match=r"^the training diverged \(loss nan in epoch 1\): choose a learning rate below 0\.005$",
