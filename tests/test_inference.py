@@ -161,7 +161,7 @@ def test_a_plain_classifier_has_sentence_scores_alone() -> None:
     assert [p.token_scores for p in predictions] == [None, None]
     alone = [predict(made.network, made.aligner, [e])[0].sentence_scores for e in encoded]
     np.testing.assert_allclose([p.sentence_scores for p in predictions], alone, rtol=0, atol=1e-5)
-    with pytest.raises(ZerotagError, match=r"^this model is a plain sentence classifier .* does not score words$"):
+    with pytest.raises(ZerotagError, match=r"^this model is a plain .* does not score words: choose another"):
         _scores(made, _sentences(5))
 
 

@@ -15,7 +15,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from zerotag.encoders import aligner_for, empty_encoder, encoder_config
 from zerotag.errors import ZerotagError
-from zerotag.inference import AT_ONCE, best_device
+from zerotag.inference import best_device
 from zerotag.model import Network
 from zerotag.scorers.native import NativeScorer
 from zerotag.storage import DAMAGED, WEIGHTS, Manifest, read_manifest, write_folder
@@ -54,14 +54,14 @@ class WordLabeller:
             raise TypeError("label() takes a list of texts; for a single one write label([text])[0]")
         return list(self.stream(map(as_sentence, texts)))
 
-    def stream(self, sentences: Iterable[Sentence], *, at_once: int = AT_ONCE) -> Iterator[Labelled]:
-        """Label any number of sentences in their order, holding `at_once` of them in memory."""
-        for scored in self.score(sentences, at_once=at_once):
+    def stream(self, sentences: Iterable[Sentence]) -> Iterator[Labelled]:
+        """Label any number of sentences in their order, in bounded memory."""
+        for scored in self.score(sentences):
             yield decide(scored, self.label_names, self.rules)
 
-    def score(self, sentences: Iterable[Sentence], *, at_once: int = AT_ONCE) -> Iterator[Scored]:
+    def score(self, sentences: Iterable[Sentence]) -> Iterator[Scored]:
         """Scores without decisions."""
-        return NativeScorer(self.network, self.aligner, at_once=at_once).score(sentences)
+        return NativeScorer(self.network, self.aligner).score(sentences)
 
     def save_pretrained(self, save_directory: str | Path) -> None:
         """Write everything that `load` needs into a folder."""

@@ -11,11 +11,13 @@ from zerotag.cli.options import (
     Device,
     InputFormat,
     LabelColumns,
+    Method,
     Negative,
     Overwrite,
     TextColumn,
-    chosen_device,
+    Threshold,
     columns,
+    loaded,
     require_absent,
 )
 from zerotag.cli.tables import show_table
@@ -27,6 +29,8 @@ def evaluate(
         Path, typer.Argument(metavar="GOLD", help="Sentences with labels, on words if word scores are to be measured.")
     ],
     json_file: Annotated[Path | None, typer.Option("--json", help="Write every measure to this file.")] = None,
+    method: Method = "native",
+    threshold: Threshold = None,
     text_column: TextColumn = "text",
     label_column: LabelColumns = None,
     negative: Negative = None,
@@ -41,13 +45,14 @@ def evaluate(
     require_absent(json_file, overwrite)
     from zerotag.data import read_gold
     from zerotag.evaluate import evaluate as measure
-    from zerotag.labeller import load
     from zerotag.render.tables import score_table
+    from zerotag.scorers import create
 
-    labeller = load(model, device=chosen_device(device))
+    labeller = loaded(model, device, threshold)
+    scorer = create(method, labeller)
     chosen_columns = columns(text_column, label_column, negative, input_format)
     examples = read_gold(gold, columns=chosen_columns, label_names=labeller.label_names).examples
-    scored = labeller.score(example.sentence for example in examples)
+    scored = scorer.score(example.sentence for example in examples)
     report = measure(zip(examples, scored, strict=True), labeller.label_names, labeller.rules)
     if json_file is not None:
         import json
@@ -56,4 +61,4 @@ def evaluate(
 
         with whole_file(json_file) as file:
             file.write(json.dumps(report.to_json(), indent=2, ensure_ascii=False) + "\n")
-    show_table(score_table(report, f"{model} on {gold}"))
+    show_table(score_table(report, f"{model} on {gold}" + ("" if method == "native" else f", {scorer.name}")))

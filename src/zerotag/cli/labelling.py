@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from zerotag.cli.options import Device, InputFormat, Overwrite, TextColumn, chosen_device, columns, require_absent
+from zerotag.cli.options import (
+    Device,
+    InputFormat,
+    Method,
+    Overwrite,
+    TextColumn,
+    Threshold,
+    columns,
+    loaded,
+    require_absent,
+)
 from zerotag.errors import ZerotagError
 
 _BY_SUFFIX = {".jsonl": "jsonl", ".tsv": "tsv", ".html": "html", ".txt": "text"}
@@ -26,6 +37,8 @@ def label(
         str | None,
         typer.Option("--format", help="jsonl, tsv, html or text. [by --out; text in a terminal, else jsonl]"),
     ] = None,
+    method: Method = "native",
+    threshold: Threshold = None,
     text_column: TextColumn = "text",
     input_format: InputFormat = None,
     device: Device = None,
@@ -40,14 +53,19 @@ def label(
         raise ZerotagError(f"unknown format {chosen!r}; allowed: {', '.join(FORMATS)}")
 
     from zerotag.data import stream
-    from zerotag.labeller import load
+    from zerotag.scorers import create
+    from zerotag.types import Sentence, decide
 
-    labeller = load(model, device=chosen_device(device))
+    labeller = loaded(model, device, threshold)
+    scorer = create(method, labeller)
     typing = source in (None, Path("-")) and sys.stdin.isatty()
     if typing:
         typer.echo("Type sentences, one per line; Ctrl-D ends.", err=True)
     sentences = stream(source, columns=columns(text_column, None, None, input_format))
-    results = labeller.stream(sentences, at_once=1) if typing else labeller.stream(sentences)
+    # One who types wants an answer to each line; a file goes through in large groups.
+    groups: Iterable[Iterable[Sentence]] = ([sentence] for sentence in sentences) if typing else [sentences]
+    scored = chain.from_iterable(map(scorer.score, groups))
+    results = (decide(one, labeller.label_names, labeller.rules) for one in scored)
     style = Style(
         label_names=labeller.label_names,
         rules=labeller.rules,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zerotag.errors import ZerotagError
+from zerotag.scorers import METHODS
 
 if TYPE_CHECKING:
     import torch
 
     from zerotag.data import Columns
+    from zerotag.labeller import WordLabeller
 
 TextColumn = Annotated[str, typer.Option(help="Column that holds the text, in CSV, JSONL and Parquet.")]
 LabelColumns = Annotated[
@@ -29,6 +32,13 @@ InputFormat = Annotated[
     str | None, typer.Option(help="tsv, csv, jsonl, parquet, m2 or text. [by the suffix; text for standard input]")
 ]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:N. [a GPU if there is one]")]
+Method = Annotated[
+    str,
+    typer.Option(
+        help=f"How words are scored: {', '.join(METHODS)}; native is the model's own, heads is heads:LAYER.HEAD."
+    ),
+]
+Threshold = Annotated[float | None, typer.Option(help="Score from which a word has the label. [the model's]")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output if it exists.")]
 
 
@@ -63,3 +73,13 @@ def require_absent(output: Path | None, overwrite: bool) -> None:
     """Refuse to touch what is there already."""
     if output is not None and output.exists() and not overwrite:
         raise ZerotagError(f"{output} exists; choose another name or give --overwrite")
+
+
+def loaded(model: Path, device: str | None, threshold: float | None) -> WordLabeller:
+    """The model of a folder, deciding words by its own thresholds or by the one given."""
+    from zerotag.labeller import load
+
+    labeller = load(model, device=chosen_device(device))
+    if threshold is None:
+        return labeller
+    return labeller.with_rules([replace(rule, word_threshold=threshold, origin="given") for rule in labeller.rules])

@@ -26,7 +26,10 @@ class NativeScorer:
         """Scores of each sentence, in the order they come."""
         for sentence, encoded, prediction in stream(self._network, self._aligner, sentences, at_once=self._at_once):
             if prediction.token_scores is None:
-                raise ZerotagError("this model is a plain sentence classifier (head cls) and does not score words")
+                raise ZerotagError(
+                    "this model is a plain sentence classifier (head cls) and does not score words: "
+                    "choose another method, as in --method occlusion"
+                )
             self.passes += self._aligner.cost(encoded)[0]
             yield Scored(
                 sentence,
