@@ -36,7 +36,7 @@ class ModelConfig:
     depth: int | None = None
     """The layer the head reads; the layers above it are dropped. None: half of them for soft attention, all for cls."""
 
-    beta: float = 2.0
+    beta: float = 4.0
     """Sharpness of the attention weights: 1 is soft attention, above 1 weighted soft attention."""
 
     attention_size: int = 100
@@ -93,7 +93,7 @@ class TrainConfig:
     loss: Loss = "cross-entropy"
     """Of the sentence score: `cross-entropy`, a mean over sentences, or `squared` error, a sum over them."""
 
-    gamma: float = 0.1
+    gamma: float = 0.3
     """Weight of the two losses that push some words of a sentence to 0 and the strongest to the sentence label."""
 
     patience: int = 3
@@ -134,8 +134,8 @@ PRESETS: dict[str, tuple[ModelConfig, TrainConfig]] = {
     "default": (ModelConfig(), TrainConfig()),
     # Bujel, Yannakoudakis & Rei 2021, appendix "Hyperparameters"; the whole depth of RoBERTa has 12 layers.
     "paper": (
-        ModelConfig(encoder="roberta-base", depth=12, window=128),
-        TrainConfig(epochs=20, learning_rate=2e-5, patience=20, tolerance=0.0),
+        ModelConfig(encoder="roberta-base", depth=12, beta=2.0, window=128),
+        TrainConfig(epochs=20, learning_rate=2e-5, gamma=0.1, patience=20, tolerance=0.0),
     ),
     # Rei & Søgaard 2018, and the configuration of their public code; the encoder's own settings are in `bilstm.py`.
     "bilstm": (
