@@ -99,7 +99,7 @@ def test_the_manifest_says_it_all(pristine: Path) -> None:
     assert document["label_names"] == ["hedge"]
     assert document["negative"] == "O"
     assert document["rules"] == [{"word_threshold": 0.5, "sentence_threshold": 0.5, "origin": "fixed"}]
-    assert document["model"]["beta"] == 2.0
+    assert document["model"]["beta"] == 4.0
     assert document["training"]["seed"] == 1
     assert document["versions"]["zerotag"] == zerotag.__version__
     assert document["versions"]["torch"] == torch.__version__
@@ -120,7 +120,7 @@ def test_the_card_has_the_measured_scores(tmp_path: Path) -> None:
     assert "| dev sentence F1 | 0.8765 |\n" in card
     assert "| train sentences | 1,234 |\n" in card
     assert "| b | 0.5 | 0.5 | fixed |\n" in card
-    assert "| beta | 2.0 |\n" in card
+    assert "| beta | 4.0 |\n" in card
 
 
 def test_nothing_is_ever_unpickled() -> None:
