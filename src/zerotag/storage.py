@@ -27,7 +27,8 @@ WEIGHTS = "model.safetensors"
 DAMAGED = "the model folder is damaged, copy it again"
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of zerotag and of what results depend on."""
     packages = ("torch", "transformers", "tokenizers", "numpy")
     return {"zerotag": zerotag.__version__, "python": platform.python_version(), **{p: version(p) for p in packages}}
 
@@ -43,7 +44,7 @@ class Manifest:
     rules: tuple[Rule, ...]
     scores: Mapping[str, float]
     sentences: Mapping[str, int]
-    versions: Mapping[str, str] = field(default_factory=_versions)
+    versions: Mapping[str, str] = field(default_factory=versions)
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
 

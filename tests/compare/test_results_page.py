@@ -10,6 +10,7 @@ from zerotag.compare.experiment import read_experiment
 from zerotag.compare.results import Results, load_results
 from zerotag.compare.results_page import results_page, write_results_page
 from zerotag.compare.summary import summaries, write_summary
+from zerotag.errors import ZerotagError
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = sorted((ROOT / "experiments").glob("*.toml"))
@@ -90,3 +91,9 @@ def test_drafts_are_left_out(tmp_path: Path) -> None:
 def test_without_results(tmp_path: Path) -> None:
     experiment(tmp_path)
     assert "There are no results yet." in results_page(tmp_path, tmp_path)
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ZerotagError, match="no such folder; give the one that holds the experiments"):
+        write_results_page(tmp_path / "nowhere", tmp_path / "page.md")
+    assert not (tmp_path / "page.md").exists()

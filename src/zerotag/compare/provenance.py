@@ -5,24 +5,18 @@ from __future__ import annotations
 import platform
 import subprocess
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
 import torch
 
-import zerotag
 from zerotag.inference import best_device
+from zerotag.storage import versions
 
 
 def provenance(side_by_side: int) -> dict[str, object]:
     """Versions, device, date and commit; `side_by_side` is the number of runs that shared the device."""
-    packages = ("torch", "transformers", "tokenizers", "numpy")
     return {
-        "versions": {
-            "zerotag": zerotag.__version__,
-            "python": platform.python_version(),
-            **{package: version(package) for package in packages},
-        },
+        "versions": versions(),
         "device": _device(),
         "side_by_side": side_by_side,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -12,6 +12,7 @@ from zerotag.compare.published import CORPUS_TITLES
 from zerotag.compare.results import Results, load_results, run_path
 from zerotag.compare.significance import read_significance
 from zerotag.compare.tables import all_tables
+from zerotag.errors import ZerotagError
 from zerotag.storage import whole_file
 
 _HEAD = """# Results
@@ -25,6 +26,8 @@ _NONE_YET = "\nThere are no results yet.\n"
 
 def write_results_page(experiments: Path, page: Path) -> None:
     """Write the page; it follows from the files in `experiments` and nothing else."""
+    if not experiments.is_dir():
+        raise ZerotagError(f"{experiments}: no such folder; give the one that holds the experiments")
     text = results_page(experiments, page.parent)
     with whole_file(page) as file:
         file.write(text)
