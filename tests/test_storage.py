@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ def test_the_manifest_says_it_all(pristine: Path) -> None:
     assert document["format"] == 1
     assert document["label_names"] == ["hedge"]
     assert document["negative"] == "O"
-    assert document["rules"] == [{"word_threshold": 0.5, "sentence_threshold": 0.5, "origin": "fixed"}]
+    assert document["rules"] == [asdict(Rule())]
     assert document["model"]["beta"] == 4.0
     assert document["training"]["seed"] == 1
     assert document["versions"]["zerotag"] == zerotag.__version__

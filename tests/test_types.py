@@ -71,6 +71,22 @@ def test_each_label_has_its_own_rule_words_and_spans() -> None:
     assert [(span.text, span.label) for span in labelled.spans] == [("may leak", "hedge"), ("leak now", "time")]
 
 
+def test_a_share_of_the_highest_score_is_needed_beside_the_threshold() -> None:
+    scores = np.array([0.8, 0.64, 0.63, 0.1], np.float32)
+    assert Rule(word_threshold=0.5, share=0.8).words(scores, 1.0).tolist() == [True, True, False, False]
+    assert Rule(word_threshold=0.7, share=0.8).words(scores, 1.0).tolist() == [True, False, False, False]
+    below_zero = np.array([-0.3, -0.1], np.float32)  # as LIME's weights may be
+    assert Rule(word_threshold=-0.2).words(below_zero, 1.0).tolist() == [False, True]
+
+
+def test_a_gated_rule_finds_no_words_in_a_sentence_without_the_label() -> None:
+    scores = np.array([0.9, 0.1], np.float32)
+    gated = Rule(sentence_threshold=0.4, gated=True)
+    assert gated.words(scores, 0.4).tolist() == [True, False]
+    assert gated.words(scores, 0.39).tolist() == [False, False]
+    assert Rule(sentence_threshold=0.4).words(scores, 0.39).tolist() == [True, False]
+
+
 def test_a_span_shows_the_text_between_its_words_as_it_is() -> None:
     text = "it  might\u00a0well be"
     spans = ((0, 2), (4, 9), (10, 14), (15, 17))

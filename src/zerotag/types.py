@@ -76,10 +76,19 @@ class Rule:
     word_threshold: float = 0.5
     sentence_threshold: float = 0.5
     origin: str = "fixed"
+    share: float = 0.0
+    """A word needs this share of the highest word score of its sentence, too: neighbours of a cue have a little less."""
 
-    def words(self, scores: FloatArray) -> BoolArray:
+    gated: bool = False
+    """Whether words of a sentence without the label go without it, too."""
+
+    def words(self, scores: FloatArray, sentence_score: float) -> BoolArray:
         """Decisions for the word scores of one sentence and one label."""
+        if self.gated and not self.sentence(sentence_score):
+            return np.zeros(len(scores), np.bool_)
         decisions: BoolArray = scores >= self.word_threshold
+        if self.share:
+            decisions &= scores >= self.share * float(scores.max(initial=0.0))
         return decisions
 
     def sentence(self, score: float) -> bool:
@@ -153,7 +162,7 @@ def decide(scored: Scored, label_names: Sequence[str], rules: Sequence[Rule]) ->
     """Turn scores into labels, words and spans by one rule per label."""
     sentence = scored.sentence
     by_label = np.stack(
-        [rule.words(scored.word_scores[:, k]) for k, rule in enumerate(rules)], axis=1
+        [rule.words(scored.word_scores[:, k], scored.sentence_scores[k]) for k, rule in enumerate(rules)], axis=1
     )  # (words, labels)
     words = tuple(
         Word(

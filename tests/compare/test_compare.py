@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from zerotag.compare.record import Record, read_record
 from zerotag.compare.runs import carry_out
 from zerotag.errors import ZerotagError
 from zerotag.training import train
+from zerotag.types import Rule
 
 SMOKE = Path(__file__).parents[2] / "experiments" / "smoke.toml"
 
@@ -58,7 +60,7 @@ def test_smoke(tmp_path: Path, encoders: Path, monkeypatch: pytest.MonkeyPatch) 
     assert re.fullmatch(r"heads:[12]\.[1-4]", heads.scorer)
     soft = read_record(tmp_path / "runs" / "smoke-corpus.soft-attention.1.json")
     assert not soft.uses_word_labels
-    assert soft.test["labels"]["C"]["rule"] == {"word_threshold": 0.5, "sentence_threshold": 0.5, "origin": "fixed"}
+    assert soft.test["labels"]["C"]["rule"] == asdict(Rule())
     assert soft.training is not None
     assert len(soft.training.history) == 2
     assert soft.training.dev["sentence_f1"] == pytest.approx(max(one["dev_f1"] for one in soft.training.history))
