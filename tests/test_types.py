@@ -35,7 +35,7 @@ def test_an_example_has_no_place_for_word_labels() -> None:
 def test_thresholds_belong_to_the_positive_side() -> None:
     rule = Rule(word_threshold=0.25, sentence_threshold=0.75)
     below = np.nextafter(np.float32(0.25), np.float32(0))
-    assert rule.words(np.array([0.25, below], np.float32)).tolist() == [True, False]
+    assert rule.words(np.array([0.25, below], np.float32), 1.0).tolist() == [True, False]
     assert rule.sentence(0.75)
     assert not rule.sentence(np.nextafter(0.75, 0))
 

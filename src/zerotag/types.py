@@ -77,7 +77,7 @@ class Rule:
     sentence_threshold: float = 0.5
     origin: str = "fixed"
     share: float = 0.0
-    """A word needs this share of the highest word score of its sentence, too: neighbours of a cue have a little less."""
+    """A word needs this share of its sentence's highest word score, too: neighbours of a cue have a little less."""
 
     gated: bool = False
     """Whether words of a sentence without the label go without it, too."""
