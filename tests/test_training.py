@@ -26,6 +26,11 @@ from zerotag.types import Corpus, Example, GoldExample, Sentence
 Weights = dict[str, Tensor]
 
 
+@pytest.fixture(autouse=True)
+def _every_step_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerotag.training.REPORT_SECONDS", 0.0)
+
+
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> ModelConfig:
     return ModelConfig(encoder=str(tiny.encoder_folder(tmp_path_factory.mktemp("encoder"))), depth=1)
@@ -315,7 +320,7 @@ def test_gradients_are_clipped(model: ModelConfig, monkeypatch: pytest.MonkeyPat
         return step(self, *arguments)
 
     monkeypatch.setattr(AdamW, "step", watched)
-    monkeypatch.setattr("zerotag.training.loss", lambda output, *_: 1000 * output.sentence_logits.sum())
+    monkeypatch.setattr("zerotag.steps.loss", lambda output, *_: 1000 * output.sentence_logits.sum())
     train(toy.corpus(20), model=model, training=QUICK)
     assert norms == pytest.approx([1.0] * len(norms), rel=1e-4)
 
@@ -325,7 +330,7 @@ def test_a_diverged_training_says_so_and_leaves_nothing_to_go_on_with(
 ) -> None:
     folder = tmp_path / "unfinished"
     with monkeypatch.context() as broken:
-        broken.setattr("zerotag.training.loss", lambda output, *_: output.sentence_logits.sum() * math.nan)
+        broken.setattr("zerotag.steps.loss", lambda output, *_: output.sentence_logits.sum() * math.nan)
         with pytest.raises(
             ZerotagError,
             match=r"^the training diverged \(loss nan in epoch 1\): choose a learning rate below 0\.005$",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ class Batch:
 
     input_ids: IntArray  # (W, L)
     attention_mask: IntArray  # (W, L)
-    token_mask: NDArray[np.bool_]  # (S, T): tokens of words; special tokens and padding are left out
+    token_mask: NDArray[np.bool_]  # (S, T): tokens of words; special ones, unless asked for, and padding are left out
     sentence_of_window: IntArray  # (W,)
     stitch: IntArray | None  # (S, T)
     spellings: IntArray | None = None  # (W, L): rows of `characters`, for an encoder that reads them
@@ -56,7 +57,15 @@ class Batch:
 class Aligner:
     """Turns sentences into sub-words and batches, and token scores back into word scores."""
 
-    def __init__(self, tokenizer: Tokenizer, *, window: int, pad_id: int) -> None:
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        *,
+        window: int,
+        pad_id: int,
+        attend_to_end: bool = False,
+        truncate: bool = False,
+    ) -> None:
         # A copy, since a saved tokenizer brings truncation and padding settings along that would cut words off;
         # and a text that spells "[SEP]" or "</s>" must not smuggle in a special token.
         self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
@@ -67,11 +76,33 @@ class Aligner:
         added = self._tokenizer.get_added_tokens_decoder()
         self._special = np.array([number for number, token in added.items() if token.special], np.int64)
         self._pad_id = pad_id
+        self._window = window
+        self._attended_end = len(self._suffix) if attend_to_end else 0
+        self._truncate = truncate
         self.offset = len(self._prefix)  # where in a window the sentence's own sub-words begin
         self.capacity = window - len(self._prefix) - len(self._suffix)
 
     def encode(self, sentences: Sequence[Sentence]) -> list[Encoded]:
-        """Sub-words of many sentences at once, the tokenizer working in parallel."""
+        """Sub-words of many sentences at once, as far as they are to be read."""
+        return [*map(self.cut, self.encode_whole(sentences))]
+
+    def cut(self, encoded: Encoded) -> Encoded:
+        """The first window of a sentence where the rest is not to be read, else the sentence."""
+        if not self._truncate or len(encoded) <= self.capacity:
+            return encoded
+        kept = encoded.pair_tokens < self.capacity
+        if not kept.any():
+            return self._unknown(encoded.words)
+        return Encoded(
+            encoded.ids[: self.capacity],
+            encoded.pair_tokens[kept],
+            encoded.pair_words[kept],
+            encoded.words,
+            encoded.spellings[: self.capacity],
+        )
+
+    def encode_whole(self, sentences: Sequence[Sentence]) -> list[Encoded]:
+        """Sub-words of many sentences at once, whatever their length, the tokenizer working in parallel."""
         texts = [well_formed(sentence.text) for sentence in sentences]
         encodings = self._tokenizer.encode_batch(texts, add_special_tokens=False)
         return [
@@ -88,10 +119,14 @@ class Aligner:
         pair_tokens = np.repeat(np.arange(len(ids)), covered)
         within = np.arange(len(pair_tokens)) - np.repeat(np.cumsum(covered) - covered, covered)
         pair_words = first[pair_tokens] + within
-        if not len(pair_tokens):  # nothing in the sentence that the tokenizer knows: one placeholder stands for it all
-            ids = np.array([self._placeholder()], np.int64)
-            pair_tokens, pair_words = np.zeros(len(starts), np.int64), np.arange(len(starts))
+        if not len(pair_tokens):
+            return self._unknown(len(starts))
         return Encoded(ids, pair_tokens, pair_words, len(starts))
+
+    def _unknown(self, words: int) -> Encoded:
+        """For a sentence of which the tokenizer knows nothing: one placeholder stands for it all."""
+        ids = np.array([self._placeholder()], np.int64)
+        return Encoded(ids, np.zeros(words, np.int64), np.arange(words), words, ("",))
 
     def _ordinary(self, ids: Sequence[int]) -> IntArray:
         """Unigram models know special tokens as ordinary pieces, too, and find them in a text that spells them."""
@@ -117,8 +152,8 @@ class Aligner:
         specials = len(self._prefix) + len(self._suffix)
         return len(self.windows(len(encoded))), min(len(encoded), self.capacity) + specials
 
-    def batch(self, sentences: Sequence[Encoded]) -> Batch:
-        """Pad the windows of the sentences into one batch."""
+    def batch(self, sentences: Sequence[Encoded], *, length_step: int = 1) -> Batch:
+        """Pad the windows of the sentences into one batch, to a multiple of `length_step` if the window allows it."""
         starts = [self.windows(len(sentence)) for sentence in sentences]
         pieces: list[IntArray] = []
         lengths: list[int] = []
@@ -127,7 +162,7 @@ class Aligner:
                 ids = sentence.ids[start : start + self.capacity]
                 pieces += [self._prefix, ids, self._suffix]
                 lengths.append(len(self._prefix) + len(ids) + len(self._suffix))
-        longest = max(lengths)
+        longest = min(-(-max(lengths) // length_step) * length_step, self._window)
         filled = np.arange(longest) < np.asarray(lengths)[:, None]
         input_ids = np.full(filled.shape, self._pad_id, np.int64)
         input_ids[filled] = np.concatenate(pieces)
@@ -137,6 +172,8 @@ class Aligner:
             token_mask, stitch = np.zeros(filled.shape, np.bool_), None
             for row, sentence in enumerate(sentences):
                 token_mask[row, len(self._prefix) + sentence.pair_tokens] = True
+                end = len(self._prefix) + len(sentence)
+                token_mask[row, end : end + self._attended_end] = True
         else:
             token_mask, stitch = self._stitch(sentences, starts, longest)
         return Batch(input_ids, attention_mask, token_mask, np.repeat(np.arange(len(sentences)), counts), stitch)
@@ -144,7 +181,7 @@ class Aligner:
     def _stitch(
         self, sentences: Sequence[Encoded], starts: Sequence[list[int]], row_length: int
     ) -> tuple[NDArray[np.bool_], IntArray]:
-        longest = max(map(len, sentences))
+        longest = max(map(len, sentences)) + self._attended_end
         token_mask = np.zeros((len(sentences), longest), np.bool_)
         stitch = np.zeros((len(sentences), longest), np.int64)
         row = 0
@@ -154,6 +191,11 @@ class Aligner:
             position = np.arange(len(sentence)) - np.asarray(its_starts)[window] + len(self._prefix)
             stitch[s, : len(sentence)] = (row + window) * row_length + position
             row += len(its_starts)
+            # The end of a sentence is that of its last window.
+            end = slice(len(sentence), len(sentence) + self._attended_end)
+            token_mask[s, end] = True
+            last = (row - 1) * row_length + len(self._prefix) + len(sentence) - its_starts[-1]
+            stitch[s, end] = last + np.arange(self._attended_end)
         return token_mask, stitch
 
     def tokens(self, batch: Batch, scores: FloatArray, sentences: Sequence[Encoded]) -> Iterator[FloatArray]:
@@ -163,10 +205,26 @@ class Aligner:
             yield row[skip : skip + len(sentence)]
 
 
+class LoneWordAligner(Aligner):
+    """Takes words out of their text, in lower case, as the paper's reference code does."""
+
+    def encode_whole(self, sentences: Sequence[Sentence]) -> list[Encoded]:
+        """Sub-words of many sentences at once, each word tokenized by itself without the space before it."""
+        words = [well_formed(word.lower()) for sentence in sentences for word in sentence.words]
+        ids = iter([self._ordinary(one.ids) for one in self._tokenizer.encode_batch(words, add_special_tokens=False)])
+        return [self._joined([*islice(ids, len(sentence.words))]) for sentence in sentences]
+
+    def _joined(self, by_word: Sequence[IntArray]) -> Encoded:
+        pair_words = np.repeat(np.arange(len(by_word)), [len(ids) for ids in by_word])
+        if not len(pair_words):
+            return self._unknown(len(by_word))
+        return Encoded(np.concatenate(by_word), np.arange(len(pair_words)), pair_words, len(by_word))
+
+
 class WordAligner(Aligner):
     """For an encoder whose tokens are whole words, which it also spells."""
 
-    def encode(self, sentences: Sequence[Sentence]) -> list[Encoded]:
+    def encode_whole(self, sentences: Sequence[Sentence]) -> list[Encoded]:
         """Words of many sentences at once, each one token."""
         words = [[*map(well_formed, sentence.words)] for sentence in sentences]
         encodings = self._tokenizer.encode_batch(words, is_pretokenized=True, add_special_tokens=False)
@@ -177,13 +235,12 @@ class WordAligner(Aligner):
 
     def _whole_words(self, words: Sequence[str], ids: IntArray, places: IntArray) -> Encoded:
         if not len(ids):  # nothing but empty words
-            ids = np.array([self._placeholder()], np.int64)
-            return Encoded(ids, np.zeros(len(words), np.int64), np.arange(len(words)), len(words), ("",))
+            return self._unknown(len(words))
         return Encoded(ids, np.arange(len(ids)), places, len(words), tuple(words[place] for place in places))
 
-    def batch(self, sentences: Sequence[Encoded]) -> Batch:
+    def batch(self, sentences: Sequence[Encoded], *, length_step: int = 1) -> Batch:
         """Pad the windows of the sentences into one batch; words that occur in it more than once are spelled once."""
-        batch = super().batch(sentences)
+        batch = super().batch(sentences, length_step=length_step)
         rows = [
             sentence.spellings[start : start + self.capacity]
             for sentence in sentences

@@ -22,12 +22,20 @@ def optimizer(network: nn.Module, training: TrainConfig) -> Optimizer:
         {"params": matrices, "weight_decay": training.weight_decay},
         {"params": vectors, "weight_decay": 0.0},
     ]
-    return AdamW(groups, lr=training.learning_rate, eps=training.adam_epsilon, fused=True)
+    on_gpu = matrices[0].is_cuda
+    # There the rate is a tensor, so that a step can be captured in a graph and replayed with another rate.
+    rate = torch.tensor(training.learning_rate, device=matrices[0].device) if on_gpu else training.learning_rate
+    return AdamW(groups, lr=rate, eps=training.adam_epsilon, fused=True, capturable=on_gpu)
 
 
 def learning_rate(training: TrainConfig, width: int) -> float:
     """The configured rate, else one that suits: AdamW takes larger steps for encoders of a small width."""
     return training.learning_rate or (1.0 if training.optimizer == "adadelta" else 1e-4 * (384 / width))
+
+
+def warmup_share(training: TrainConfig) -> float:
+    """Share of the steps in which the rate climbs; above 1, the training ends before the climb does."""
+    return training.warmup * (training.batch_size if training.warmup_unit == "sentences" else 1)
 
 
 def warm_then_linear(step: int, steps: int, warmup: float) -> float:

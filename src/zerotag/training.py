@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from zerotag.align import Aligner, Encoded
 from zerotag.batching import shuffled
@@ -21,20 +23,20 @@ from zerotag.checkpoint import Checkpoints, EpochRecord, Position
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.encoders import aligner_for, position_limit, starting_encoder
 from zerotag.errors import ZerotagError
-from zerotag.inference import best_device, precision, predict
+from zerotag.inference import best_device, predict
 from zerotag.labeller import WordLabeller
 from zerotag.metrics import precision_recall_f1
-from zerotag.model import Network, TensorBatch
-from zerotag.optimizers import learning_rate, lower_when_stuck, optimizer, warm_then_linear
-from zerotag.soft_attention import loss
+from zerotag.model import Network
+from zerotag.optimizers import learning_rate, lower_when_stuck, optimizer, warm_then_linear, warmup_share
 from zerotag.split import split
+from zerotag.steps import Steps
 from zerotag.storage import Manifest
 from zerotag.types import Corpus, Example, Rule
 
 FEWEST_SENTENCES = 10
 BOTH_NEEDED = "sentences of both kinds are needed"
-LARGEST_GRADIENT = 1.0  # norm above which gradients are scaled down, the customary value
 CHECKPOINT_SECONDS = 30.0
+REPORT_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +141,18 @@ def reproducible(seed: int, device: torch.device) -> Iterator[None]:
     """Draw everything random from the seed, by deterministic algorithms, and leave the caller's state alone."""
     deterministic = torch.are_deterministic_algorithms_enabled()
     warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
+    memory: Any = torch.utils.deterministic
+    filling = memory.fill_uninitialized_memory
+    if device.type == "cuda":
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS may vary
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
         torch.use_deterministic_algorithms(True, warn_only=True)
+        memory.fill_uninitialized_memory = False  # finds errors, but costs a fifth of the time
         try:
             yield
         finally:
+            memory.fill_uninitialized_memory = filling
             torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
 
 
@@ -194,11 +202,13 @@ class Run:
         self._on_progress = on_progress
         self._device = next(network.parameters()).device
         self._optimizer = optimizer(network, training)
+        self._steps = Steps(network, self._optimizer, training)
         self._steps_per_epoch = math.ceil(len(train_set.sentences) / training.batch_size)
-        self._steps = self._steps_per_epoch * training.epochs
+        self._all_steps = self._steps_per_epoch * training.epochs
         self._position = checkpoints.resume(network, self._optimizer)
         self._resumed_at = self._steps_done
-        self._started = self._saved = time.monotonic()
+        self._started = self._saved = self._reported = time.monotonic()
+        self._losses: list[Tensor] = []
         self._saving_took = 0.0
 
     @property
@@ -218,11 +228,14 @@ class Run:
         lengths = [len(sentence) for sentence in self._train_set.sentences]
         batches = shuffled(lengths, training.batch_size, seed=training.seed, epoch=position.epoch)
         for batch in batches[position.step :]:
-            position.loss_sum += self._step(batch)
+            self._step(batch)
             position.step += 1
-            self._report()
-            if time.monotonic() - self._saved > max(CHECKPOINT_SECONDS, 20 * self._saving_took):
+            now = time.monotonic()
+            if now - self._reported >= REPORT_SECONDS:
+                self._report()
+            if now - self._saved > max(CHECKPOINT_SECONDS, 20 * self._saving_took):
                 self._save()
+        self._settle_losses()
         record = EpochRecord(position.loss_sum / position.step, *self._on_dev())
         if record.dev_f1 >= self._good_enough():
             position.best_epoch = position.epoch
@@ -234,37 +247,35 @@ class Run:
         self._report()
         self._save()
 
-    def _step(self, indices: Sequence[int]) -> float:
-        # Dropout is drawn from the step's own seed: a resumed training draws what the undisturbed one would have.
-        torch.manual_seed(self._training.seed * 1_000_003 + self._steps_done)
-        for group in self._optimizer.param_groups:
-            group["lr"] = self._rate()
-        self._network.train()
-        batch = TensorBatch.of(self._aligner.batch([self._train_set.sentences[i] for i in indices]), self._device)
-        labels = self._train_set.labels[indices].to(self._device)
-        with precision(self._device):
-            output = self._network(batch)
-        value = loss(output, batch.token_mask, labels, self._training.gamma, self._training.loss)
-        self._optimizer.zero_grad()
-        value.backward()
-        if self._training.optimizer == "adamw":
-            nn.utils.clip_grad_norm_(self._network.parameters(), LARGEST_GRADIENT)
-        self._optimizer.step()
-        number = value.item()
-        if not math.isfinite(number):
+    def _step(self, indices: Sequence[int]) -> None:
+        sentences = [self._train_set.sentences[i] for i in indices]
+        value = self._steps.take(
+            self._aligner.batch(sentences, length_step=self._steps.length_step),
+            self._train_set.labels[indices],
+            rate=self._rate(),
+            # Dropout is drawn from the step's own seed: a resumed training draws what the undisturbed one would have.
+            seed=self._training.seed * 1_000_003 + self._steps_done,
+        )
+        self._losses.append(value)
+
+    def _settle_losses(self) -> None:
+        """Add up the losses of the last steps. Not after each step: reading one makes the host wait for the GPU."""
+        for number in torch.stack(self._losses).tolist() if self._losses else ():
+            self._position.loss_sum += number
+        self._losses.clear()
+        if not math.isfinite(self._position.loss_sum):
             self._checkpoints.delete()
             raise ZerotagError(
-                f"the training diverged (loss {number} in epoch {self._position.epoch + 1}): "
+                f"the training diverged (loss {self._position.loss_sum} in epoch {self._position.epoch + 1}): "
                 f"choose a learning rate below {self._training.learning_rate}"
             )
-        return number
 
     def _rate(self) -> float:
         training = self._training
         assert training.learning_rate is not None
         if training.optimizer == "adadelta":
             return training.learning_rate * lower_when_stuck([epoch.dev_f1 for epoch in self._position.history])
-        return training.learning_rate * warm_then_linear(self._steps_done, self._steps, training.warmup)
+        return training.learning_rate * warm_then_linear(self._steps_done, self._all_steps, warmup_share(training))
 
     def _on_dev(self) -> tuple[float, float]:
         """Sentence F1 (mean over labels) and cross-entropy on the development set."""
@@ -284,11 +295,14 @@ class Run:
 
     def _save(self) -> None:
         start = time.monotonic()
+        self._settle_losses()
         self._checkpoints.save(self._network, self._optimizer, self._position)
         self._saved = time.monotonic()
         self._saving_took = self._saved - start
 
     def _report(self) -> None:
+        self._settle_losses()
+        self._reported = time.monotonic()
         position, done = self._position, self._steps_done
         pace = (time.monotonic() - self._started) / max(1, done - self._resumed_at)
         last_loss = position.history[-1].loss if position.step == 0 else position.loss_sum / position.step
@@ -297,10 +311,10 @@ class Run:
                 epoch=position.epoch + (0 if position.step == 0 else 1),
                 epochs=self._training.epochs,
                 epochs_done=position.epoch,
-                steps_done=self._steps if position.finished else done,
-                steps=self._steps,
+                steps_done=self._all_steps if position.finished else done,
+                steps=self._all_steps,
                 loss=last_loss,
                 best_f1=position.best_f1 if position.history else None,
-                seconds_left=0.0 if position.finished else pace * (self._steps - done),
+                seconds_left=0.0 if position.finished else pace * (self._all_steps - done),
             )
         )
