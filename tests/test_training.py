@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -16,11 +16,12 @@ from torch.optim import AdamW
 
 import tiny
 import toy
-from zerotag.config import ModelConfig, TrainConfig
+from zerotag.config import PLAIN, ModelConfig
 from zerotag.errors import ZerotagError
 from zerotag.evaluate import Measures, evaluate
 from zerotag.labeller import WordLabeller
-from zerotag.training import Progress, Run, train
+from zerotag.run import Run
+from zerotag.training import Progress, train
 from zerotag.types import Corpus, Example, GoldExample, Sentence
 
 Weights = dict[str, Tensor]
@@ -28,7 +29,7 @@ Weights = dict[str, Tensor]
 
 @pytest.fixture(autouse=True)
 def _every_step_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zerotag.training.REPORT_SECONDS", 0.0)
+    monkeypatch.setattr("zerotag.run.REPORT_SECONDS", 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> ModelConfig:
     return ModelConfig(encoder=str(tiny.encoder_folder(tmp_path_factory.mktemp("encoder"))), depth=1)
 
 
-QUICK = TrainConfig(epochs=2, batch_size=16, learning_rate=5e-3)
+QUICK = replace(PLAIN, epochs=2, batch_size=16, learning_rate=5e-3)
 
 
 def weights(labeller: WordLabeller) -> Weights:
@@ -61,7 +62,7 @@ def test_the_cue_word_is_found_in_new_sentences_and_the_loss_falls(model: ModelC
     labeller = train(
         toy.corpus(120),
         model=model,
-        training=TrainConfig(epochs=5, batch_size=8, learning_rate=5e-3),
+        training=replace(PLAIN, epochs=5, batch_size=8, learning_rate=5e-3),
         on_progress=seen.append,
     )
     measures = measured(labeller)
@@ -74,7 +75,7 @@ def test_the_cue_word_is_found_in_new_sentences_and_the_loss_falls(model: ModelC
 
 def test_three_labels_each_find_their_own_cues(model: ModelConfig) -> None:
     labels = tuple(toy.CUES)
-    settings = TrainConfig(epochs=5, batch_size=8, learning_rate=1e-2)
+    settings = replace(PLAIN, epochs=5, batch_size=8, learning_rate=1e-2)
     labeller = train(toy.corpus(200, labels=labels), model=model, training=settings)
     assert labeller.label_names == ("hedge", "fault", "wet")
     measures = measured(labeller)
@@ -85,7 +86,7 @@ def test_three_labels_each_find_their_own_cues(model: ModelConfig) -> None:
 
 
 def test_a_plain_classifier_is_trained_too(model: ModelConfig) -> None:
-    settings = TrainConfig(epochs=5, batch_size=8, learning_rate=5e-3)
+    settings = replace(PLAIN, epochs=5, batch_size=8, learning_rate=5e-3)
     labeller = train(toy.corpus(120), model=ModelConfig(encoder=model.encoder, head="cls"), training=settings)
     assert labeller.manifest.scores["dev sentence F1"] == 1.0
     with pytest.raises(ZerotagError, match="does not score words"):
@@ -100,7 +101,7 @@ def test_a_document_of_five_thousand_words_is_trained_on(model: ModelConfig) -> 
         Corpus(corpus.label_names, (*corpus.examples, document)),
         toy.corpus(10, seed=3),
         model=model,
-        training=TrainConfig(epochs=1, batch_size=4),
+        training=replace(PLAIN, epochs=1, batch_size=4),
     )
     assert all(torch.isfinite(tensor).all() for tensor in weights(labeller).values())
 
@@ -111,7 +112,7 @@ def test_a_document_of_five_thousand_words_is_trained_on(model: ModelConfig) -> 
 def test_the_seed_decides_every_bit(model: ModelConfig) -> None:
     one = weights(train(toy.corpus(40), model=model, training=QUICK))
     assert same(one, weights(train(toy.corpus(40), model=model, training=QUICK)))
-    other_seed = TrainConfig(epochs=2, batch_size=16, learning_rate=5e-3, seed=2)
+    other_seed = replace(PLAIN, epochs=2, batch_size=16, learning_rate=5e-3, seed=2)
     assert not same(one, weights(train(toy.corpus(40), model=model, training=other_seed)))
 
 
@@ -132,7 +133,7 @@ def test_stopped_after_a_step_it_goes_on_to_the_same_end(
             raise KeyboardInterrupt
 
     undisturbed = weights(train(toy.corpus(40), model=model, training=QUICK))
-    monkeypatch.setattr("zerotag.training.CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr("zerotag.run.CHECKPOINT_SECONDS", 0.0)
     monkeypatch.setattr(Run, "_saving_took", mock.PropertyMock(return_value=0.0), raising=False)
     if last_step < 6:
         with pytest.raises(KeyboardInterrupt):
@@ -181,7 +182,7 @@ def trained_for(
     tolerance: float = 0.0,
     on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> WordLabeller:
-    settings = TrainConfig(epochs=epochs, patience=patience, tolerance=tolerance, batch_size=16, learning_rate=5e-3)
+    settings = replace(PLAIN, epochs=epochs, patience=patience, tolerance=tolerance, batch_size=16, learning_rate=5e-3)
     dev = with_labels(*[(True,)] * 16, *[(False,)] * 4, names=("hedge",))
     return train(toy.corpus(20), dev, model=model, training=settings, on_progress=on_progress)
 
@@ -283,7 +284,7 @@ def test_development_scores_by_hand(model: ModelConfig, monkeypatch: pytest.Monk
         return found[-1]
 
     monkeypatch.setattr(Run, "_on_dev", watched)
-    train(corpus, dev, model=model, training=TrainConfig(epochs=1))
+    train(corpus, dev, model=model, training=replace(PLAIN, epochs=1))
     ((f1, cross_entropy),) = found
     # a: one hit, one false alarm, one miss: 1/2; b: one hit, one miss: 2/3.
     assert f1 == pytest.approx((1 / 2 + 2 / 3) / 2)
@@ -304,7 +305,7 @@ def test_the_rate_of_every_step(model: ModelConfig, monkeypatch: pytest.MonkeyPa
         return step(self, *arguments)
 
     monkeypatch.setattr(AdamW, "step", watched)
-    settings = TrainConfig(epochs=2, batch_size=4, learning_rate=0.01, warmup=0.4)
+    settings = replace(PLAIN, epochs=2, batch_size=4, learning_rate=0.01, warmup=0.4)
     train(toy.corpus(20), toy.corpus(10, seed=1), model=model, training=settings)
     # Ten steps, four of them warm-up: up in quarters, then down in sevenths.
     assert rates == pytest.approx([0.0025, 0.005, 0.0075, 0.01, *(0.01 * n / 7 for n in (6, 5, 4, 3, 2, 1))])
@@ -320,7 +321,7 @@ def test_gradients_are_clipped(model: ModelConfig, monkeypatch: pytest.MonkeyPat
         return step(self, *arguments)
 
     monkeypatch.setattr(AdamW, "step", watched)
-    monkeypatch.setattr("zerotag.steps.loss", lambda output, *_: 1000 * output.sentence_logits.sum())
+    monkeypatch.setattr("zerotag.objectives.loss", lambda output, *_: 1000 * output.sentence_logits.sum())
     train(toy.corpus(20), model=model, training=QUICK)
     assert norms == pytest.approx([1.0] * len(norms), rel=1e-4)
 
@@ -330,19 +331,19 @@ def test_a_diverged_training_says_so_and_leaves_nothing_to_go_on_with(
 ) -> None:
     folder = tmp_path / "unfinished"
     with monkeypatch.context() as broken:
-        broken.setattr("zerotag.steps.loss", lambda output, *_: output.sentence_logits.sum() * math.nan)
+        broken.setattr("zerotag.objectives.loss", lambda output, *_: output.sentence_logits.sum() * math.nan)
         with pytest.raises(
             ZerotagError,
             match=r"^the training diverged \(loss nan in epoch 1\): choose a learning rate below 0\.005$",
         ):
             train(toy.corpus(20), model=model, training=QUICK, checkpoints=folder)
     assert not folder.exists()
-    lower = TrainConfig(epochs=1, batch_size=16, learning_rate=1e-3)
+    lower = replace(PLAIN, epochs=1, batch_size=16, learning_rate=1e-3)
     train(toy.corpus(20), model=model, training=lower, checkpoints=folder)
 
 
 def test_what_was_chosen_is_written_down(model: ModelConfig) -> None:
-    labeller = train(toy.corpus(20), model=ModelConfig(encoder=model.encoder), training=TrainConfig(epochs=1))
+    labeller = train(toy.corpus(20), model=ModelConfig(encoder=model.encoder), training=replace(PLAIN, epochs=1))
     manifest = labeller.manifest
     assert manifest.model.depth == tiny.LAYERS // 2  # half of them, as no depth was given
     assert len(labeller.network.encoder.get_submodule("encoder.layer")) == tiny.LAYERS // 2  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from zerotag.config import BILSTM, ModelConfig
 from zerotag.types import FloatArray, Sentence
 
 IntArray = NDArray[np.int64]
@@ -33,8 +34,21 @@ class Encoded:
     spellings: tuple[str, ...] = ()
     """The words as they are written, for an encoder that reads characters."""
 
+    hidden: IntArray | None = None
+    """Sub-words that no other may see, and that take no part in attention."""
+
     def __len__(self) -> int:
         return len(self.ids)
+
+    def hiding(self, word: int) -> Encoded:
+        """The same sentence with one of its words hidden, if that leaves something to see."""
+        its_tokens = self.pair_tokens[self.pair_words == word]
+        return replace(self, hidden=its_tokens) if len(its_tokens) < len(self.ids) else self
+
+    @property
+    def visible(self) -> IntArray:
+        """The sub-words of words that are not hidden."""
+        return self.pair_tokens if self.hidden is None else np.setdiff1d(self.pair_tokens, self.hidden)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +88,8 @@ class Aligner:
         self._prefix, self._suffix = (np.asarray(ids, np.int64) for ids in _special_tokens(self._tokenizer))
         self._tokenizer.encode_special_tokens = True
         added = self._tokenizer.get_added_tokens_decoder()
-        self._special = np.array([number for number, token in added.items() if token.special], np.int64)
+        self._special = np.zeros(1 + max(self._tokenizer.get_vocab().values()), np.bool_)
+        self._special[[number for number, token in added.items() if token.special]] = True
         self._pad_id = pad_id
         self._window = window
         self._attended_end = len(self._suffix) if attend_to_end else 0
@@ -131,7 +146,7 @@ class Aligner:
     def _ordinary(self, ids: Sequence[int]) -> IntArray:
         """Unigram models know special tokens as ordinary pieces, too, and find them in a text that spells them."""
         found = np.asarray(ids, np.int64)
-        smuggled = np.isin(found, self._special)
+        smuggled = self._special[found]
         return np.where(smuggled, self._placeholder(), found) if smuggled.any() else found
 
     def _placeholder(self) -> int:
@@ -167,16 +182,25 @@ class Aligner:
         input_ids = np.full(filled.shape, self._pad_id, np.int64)
         input_ids[filled] = np.concatenate(pieces)
         attention_mask = filled.astype(np.int64)
+        self._hide(attention_mask, sentences, starts)
         counts = [len(its_starts) for its_starts in starts]
         if max(counts) == 1:
             token_mask, stitch = np.zeros(filled.shape, np.bool_), None
             for row, sentence in enumerate(sentences):
-                token_mask[row, len(self._prefix) + sentence.pair_tokens] = True
+                token_mask[row, len(self._prefix) + sentence.visible] = True
                 end = len(self._prefix) + len(sentence)
                 token_mask[row, end : end + self._attended_end] = True
         else:
             token_mask, stitch = self._stitch(sentences, starts, longest)
         return Batch(input_ids, attention_mask, token_mask, np.repeat(np.arange(len(sentences)), counts), stitch)
+
+    def _hide(self, attention_mask: IntArray, sentences: Sequence[Encoded], starts: Sequence[list[int]]) -> None:
+        of_window = [(sentence, start) for sentence, its in zip(sentences, starts, strict=True) for start in its]
+        for row, (sentence, start) in enumerate(of_window):
+            if sentence.hidden is not None:
+                columns = sentence.hidden - start
+                inside = (columns >= 0) & (columns < self.capacity)
+                attention_mask[row, len(self._prefix) + columns[inside]] = 0
 
     def _stitch(
         self, sentences: Sequence[Encoded], starts: Sequence[list[int]], row_length: int
@@ -186,7 +210,7 @@ class Aligner:
         stitch = np.zeros((len(sentences), longest), np.int64)
         row = 0
         for s, (sentence, its_starts) in enumerate(zip(sentences, starts, strict=True)):
-            token_mask[s, sentence.pair_tokens] = True
+            token_mask[s, sentence.visible] = True
             window = best_windows(len(sentence), its_starts, self.capacity)
             position = np.arange(len(sentence)) - np.asarray(its_starts)[window] + len(self._prefix)
             stitch[s, : len(sentence)] = (row + window) * row_length + position
@@ -197,6 +221,14 @@ class Aligner:
             last = (row - 1) * row_length + len(self._prefix) + len(sentence) - its_starts[-1]
             stitch[s, end] = last + np.arange(self._attended_end)
         return token_mask, stitch
+
+    def spread(self, batch: Batch, values: Sequence[FloatArray]) -> FloatArray:
+        """Put each sentence's own token values, (tokens, K), where a batch has its tokens: (S, T, K)."""
+        skip = len(self._prefix) if batch.stitch is None else 0
+        spread = np.zeros((*batch.token_mask.shape, values[0].shape[1]), np.float32)
+        for row, own in zip(spread, values, strict=True):
+            row[skip : skip + len(own)] = own
+        return spread
 
     def tokens(self, batch: Batch, scores: FloatArray, sentences: Sequence[Encoded]) -> Iterator[FloatArray]:
         """Cut a batch's scores (S, T, K) into each sentence's own token scores (tokens, K)."""
@@ -251,6 +283,18 @@ class WordAligner(Aligner):
         for row, words in enumerate(rows):
             spellings[row, : len(words)] = [numbers.setdefault(word, len(numbers)) for word in words]
         return replace(batch, spellings=spellings, characters=_characters(list(numbers)))
+
+
+def aligner_for(config: ModelConfig, tokenizer: Tokenizer, *, pad_id: int) -> Aligner:
+    """The aligner that makes an encoder's batches."""
+    kind = WordAligner if config.encoder == BILSTM else LoneWordAligner if config.lone_words else Aligner
+    return kind(
+        tokenizer,
+        window=config.window,
+        pad_id=pad_id,
+        attend_to_end=config.attend_to_end,
+        truncate=config.truncate,
+    )
 
 
 def _characters(words: Sequence[str]) -> IntArray:

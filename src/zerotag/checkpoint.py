@@ -53,7 +53,10 @@ class Position:
         return self.history[self.best_epoch].dev_f1 if self.best_epoch >= 0 else -1.0
 
 
-_OURS = ("step-", "best-", ".step-", ".best-")  # how names in a folder of checkpoints begin
+TEACHER = "teacher"
+"""The folder, within that of a training, with the checkpoints of its teacher."""
+
+_OURS = ("step-", "best-", ".step-", ".best-", TEACHER)  # how names in a folder of checkpoints begin
 _NETWORK, _OPTIMIZER, _POSITION = "network.safetensors", "optimizer.safetensors", "position.json"
 
 
@@ -77,25 +80,24 @@ class Checkpoints:
             document = {"fingerprint": self._fingerprint, **asdict(position)}
             (new / _POSITION).write_text(json.dumps(document))
         for old in self._folder.iterdir():
-            if old not in (newest, self._best(position.best_epoch)):
+            if old not in (newest, self._best(position.best_epoch), self._folder / TEACHER):
                 shutil.rmtree(old)
 
     def resume(self, network: Network, optimizer: Optimizer) -> Position:
         """Go back to the newest checkpoint, if there is one; returns how far it had come."""
-        found = sorted(self._folder.glob("step-*"))
-        if not found:
+        newest = _newest(self._folder)
+        if newest is None:
             return Position()
-        with self._undamaged():
-            values = json.loads((found[-1] / _POSITION).read_text())
-            if values.pop("fingerprint") != self._fingerprint:
+        with _undamaged(self._folder):
+            fingerprint, position = _read_position(newest)
+            if fingerprint != self._fingerprint:
                 raise ZerotagError(
                     f"{self._folder} holds an unfinished training with other settings or data: "
                     "repeat those to finish it, delete the folder to start anew, or choose another --out"
                 )
-            values["history"] = [EpochRecord(**record) for record in values["history"]]
-            network.load_state_dict(load_file(found[-1] / _NETWORK))
-            _restore_moments(optimizer, load_file(found[-1] / _OPTIMIZER))
-            return Position(**values)
+            network.load_state_dict(load_file(newest / _NETWORK))
+            _restore_moments(optimizer, load_file(newest / _OPTIMIZER))
+            return position
 
     def save_best(self, network: Network, epoch: int) -> None:
         """Keep the weights of the best epoch so far."""
@@ -104,31 +106,53 @@ class Checkpoints:
 
     def load_best(self, network: Network, epoch: int) -> None:
         """Give the network the weights of the best epoch."""
-        with self._undamaged():
+        with _undamaged(self._folder):
             network.load_state_dict(load_file(self._best(epoch) / _NETWORK))
 
     def delete(self) -> None:
         """Nobody will go on with this training."""
         delete(self._folder)
 
-    @contextmanager
-    def _undamaged(self) -> Iterator[None]:
-        try:
-            yield
-        except (OSError, LookupError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
-            reason = " ".join(str(error).split())[:100]
-            raise ZerotagError(
-                f"{self._folder}, an unfinished training, is damaged ({reason}): delete it to start anew"
-            ) from error
-
     def _best(self, epoch: int) -> Path:
         return self._folder / f"best-{epoch:04d}"
+
+
+def position_in(folder: Path) -> Position:
+    """How far the training whose checkpoints are in a folder has come; at its end, all that there is to say of it."""
+    newest = _newest(folder)
+    if newest is None:
+        return Position()
+    with _undamaged(folder):
+        return _read_position(newest)[1]
 
 
 def delete(folder: Path) -> None:
     """Remove a training that is done and saved. It goes by a rename: half of it would look like an unfinished one."""
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
         folder.rename(Path(scratch, "done"))
+
+
+def _newest(folder: Path) -> Path | None:
+    return max(folder.glob("step-*"), default=None)
+
+
+def _read_position(checkpoint: Path) -> tuple[str, Position]:
+    """The fingerprint of a training, and its position."""
+    values = json.loads((checkpoint / _POSITION).read_text())
+    fingerprint = values.pop("fingerprint")
+    values["history"] = [EpochRecord(**record) for record in values["history"]]
+    return fingerprint, Position(**values)
+
+
+@contextmanager
+def _undamaged(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, LookupError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+        reason = " ".join(str(error).split())[:100]
+        raise ZerotagError(
+            f"{folder}, an unfinished training, is damaged ({reason}): delete it to start anew"
+        ) from error
 
 
 def _moments(optimizer: Optimizer) -> dict[str, Tensor]:

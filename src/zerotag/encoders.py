@@ -23,7 +23,8 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from zerotag.align import Aligner, WordAligner
+from zerotag import align
+from zerotag.align import Aligner
 from zerotag.bilstm import new_bilstm
 from zerotag.config import BILSTM, PACKAGED_ENCODER, ModelConfig
 from zerotag.errors import ZerotagError
@@ -47,8 +48,7 @@ def starting_encoder(
 
 def aligner_for(config: ModelConfig, tokenizer: PreTrainedTokenizerBase) -> Aligner:
     """The aligner that makes an encoder's batches."""
-    kind = WordAligner if config.encoder == BILSTM else Aligner
-    return kind(tokenizer.backend_tokenizer, window=config.window, pad_id=tokenizer.pad_token_id)
+    return align.aligner_for(config, tokenizer.backend_tokenizer, pad_id=tokenizer.pad_token_id)
 
 
 def load_encoder(config: ModelConfig) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:

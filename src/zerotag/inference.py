@@ -1,30 +1,33 @@
-"""Sentences through a network, in their own order, in batches of like length, in bounded memory."""
+"""Networks that run in torch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from itertools import islice
-from typing import NamedTuple, TypeVar
 
-import numpy as np
 import torch
+from torch import Tensor
 
-from zerotag.align import Aligner, Encoded
-from zerotag.batching import by_token_budget
+from zerotag import prediction
+from zerotag.align import Aligner, Batch, Encoded
 from zerotag.model import Network, TensorBatch
+from zerotag.prediction import AT_ONCE, Prediction, in_chunks, in_groups, parts
 from zerotag.types import FloatArray, Sentence
 
-AT_ONCE = 1024  # sentences that are held, and sorted by length, at a time
-
-R = TypeVar("R")
-
-
-class Prediction(NamedTuple):
-    """What the network says of a sentence: probabilities per label, and per token and label if it scores tokens."""
-
-    sentence_scores: FloatArray  # (K,)
-    token_scores: FloatArray | None  # (tokens, K)
+__all__ = [
+    "AT_ONCE",
+    "Prediction",
+    "TorchPredictor",
+    "best_device",
+    "device_of",
+    "evaluating",
+    "in_chunks",
+    "in_groups",
+    "precision",
+    "predict",
+    "stream",
+    "token_budget",
+]
 
 
 def best_device() -> torch.device:
@@ -44,26 +47,41 @@ def precision(device: torch.device) -> AbstractContextManager[object]:
 
 def token_budget(device: torch.device) -> int:
     """Padded sub-words per batch: enough to keep the device busy, little enough to stay in its caches."""
-    return 131_072 if device.type == "cuda" else 4_096
+    return 131_072 if device.type == "cuda" else 2_048
+
+
+class TorchPredictor:
+    """Runs a network in torch, whatever mode it is in, and leaves it as it was."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+
+    @property
+    def token_budget(self) -> int:
+        """What suits the device that has the network."""
+        return token_budget(device_of(self._network))
+
+    def probabilities(self, batch: Batch) -> tuple[FloatArray, FloatArray | None]:
+        """Scores of a batch's sentences, (S, K), and of their tokens, (S, T, K), if it scores tokens."""
+        device = device_of(self._network)
+        with evaluating(self._network), torch.inference_mode(), precision(device):
+            tensors = TensorBatch.of(batch, device)
+            windows = [self._network.encode(tensors.windows(part)) for part in parts(batch, self.token_budget)]
+            output = self._network.read(windows[0] if len(windows) == 1 else torch.cat(windows), tensors)
+            sentence_scores = _to_numpy(output.sentence_logits)
+            return sentence_scores, None if output.token_logits is None else _to_numpy(output.token_logits)
 
 
 def predict(network: Network, aligner: Aligner, encoded: Sequence[Encoded]) -> list[Prediction]:
-    """Predictions for sentences that are already encoded, whatever mode the network is in."""
-    device = device_of(network)
-
-    def forward(members: Sequence[Encoded]) -> Iterator[Prediction]:
-        return _forward(network, aligner, members, device)
-
-    with evaluating(network), torch.inference_mode(), precision(device):
-        return in_groups(aligner, encoded, token_budget(device), forward)
+    """Predictions for sentences that are already encoded."""
+    return prediction.predict(TorchPredictor(network), aligner, encoded)
 
 
 def stream(
     network: Network, aligner: Aligner, sentences: Iterable[Sentence], *, at_once: int = AT_ONCE
 ) -> Iterator[tuple[Sentence, Encoded, Prediction]]:
     """Predictions for any number of sentences, in their order."""
-    for chunk, encoded in in_chunks(aligner, sentences, at_once):
-        yield from zip(chunk, encoded, predict(network, aligner, encoded), strict=True)
+    return prediction.stream(TorchPredictor(network), aligner, sentences, at_once=at_once)
 
 
 @contextmanager
@@ -77,34 +95,6 @@ def evaluating(network: Network) -> Iterator[None]:
         network.train(was_training)
 
 
-def in_chunks(
-    aligner: Aligner, sentences: Iterable[Sentence], at_once: int = AT_ONCE
-) -> Iterator[tuple[list[Sentence], list[Encoded]]]:
-    """Sentences and their sub-words, `at_once` of them at a time."""
-    remaining = iter(sentences)
-    while chunk := list(islice(remaining, at_once)):
-        yield chunk, aligner.encode(chunk)
-
-
-def in_groups(
-    aligner: Aligner, encoded: Sequence[Encoded], budget: int, compute: Callable[[Sequence[Encoded]], Iterable[R]]
-) -> list[R]:
-    """One result per sentence, in their order, computed for groups of like length within a budget of sub-words."""
-    results: dict[int, R] = {}
-    for group in by_token_budget([aligner.cost(e) for e in encoded], budget):
-        results.update(zip(group, compute([encoded[i] for i in group]), strict=True))
-    return [results[i] for i in range(len(encoded))]
-
-
-def _forward(
-    network: Network, aligner: Aligner, members: Sequence[Encoded], device: torch.device
-) -> Iterator[Prediction]:
-    batch = aligner.batch(members)
-    output = network(TensorBatch.of(batch, device))
-    sentence_scores: FloatArray = torch.sigmoid(output.sentence_logits.float()).cpu().numpy()
-    if output.token_logits is None:
-        yield from (Prediction(scores, None) for scores in sentence_scores)
-        return
-    token_scores: FloatArray = torch.sigmoid(output.token_logits.float()).cpu().numpy()
-    for scores, tokens in zip(sentence_scores, aligner.tokens(batch, token_scores, members), strict=True):
-        yield Prediction(scores, np.ascontiguousarray(tokens))
+def _to_numpy(logits: Tensor) -> FloatArray:
+    scores: FloatArray = torch.sigmoid(logits.float()).cpu().numpy()
+    return scores

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
+import copy
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
-import torch
-from huggingface_hub import HfApi, snapshot_download
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from transformers import AutoTokenizer, PreTrainedTokenizerBase
-
-from zerotag.encoders import aligner_for, empty_encoder, encoder_config
+from zerotag.align import Aligner
 from zerotag.errors import ZerotagError
-from zerotag.inference import best_device
-from zerotag.model import Network
+from zerotag.prediction import Predictor
 from zerotag.scorers.native import NativeScorer
 from zerotag.storage import DAMAGED, WEIGHTS, Manifest, read_manifest, write_folder
 from zerotag.types import Labelled, Rule, Scored, Sentence, decide
 from zerotag.words import split
 
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedTokenizerBase
+
+    from zerotag.model import Network
+
+# Torch and the hub are imported on use: a model that was exported to ONNX needs neither.
+
 Text = str | Sequence[str] | Sentence
 
 
-class WordLabeller:
-    """A trained network with its tokenizer and all that is known of it."""
+class Labeller:
+    """Labels texts by a network, whatever runs it, and has all that is known of the model."""
 
-    def __init__(self, network: Network, tokenizer: PreTrainedTokenizerBase, manifest: Manifest) -> None:
-        self.network = network
-        self.tokenizer = tokenizer
+    def __init__(self, predictor: Predictor, aligner: Aligner, manifest: Manifest) -> None:
+        self.predictor = predictor
+        self.aligner = aligner
         self.manifest = manifest
-        self.aligner = aligner_for(manifest.model, tokenizer)
 
     @property
     def label_names(self) -> tuple[str, ...]:
@@ -44,9 +46,11 @@ class WordLabeller:
         """How scores become decisions, one rule per label."""
         return self.manifest.rules
 
-    def with_rules(self, rules: Sequence[Rule]) -> WordLabeller:
+    def with_rules(self, rules: Sequence[Rule]) -> Self:
         """The same labeller with other decision rules."""
-        return WordLabeller(self.network, self.tokenizer, replace(self.manifest, rules=tuple(rules)))
+        other = copy.copy(self)
+        other.manifest = replace(self.manifest, rules=tuple(rules))
+        return other
 
     def label(self, texts: Iterable[Text]) -> list[Labelled]:
         """Label texts; each is a string, a list of words that are already split, or a Sentence."""
@@ -61,10 +65,23 @@ class WordLabeller:
 
     def score(self, sentences: Iterable[Sentence]) -> Iterator[Scored]:
         """Scores without decisions."""
-        return NativeScorer(self.network, self.aligner).score(sentences)
+        return NativeScorer(self.predictor, self.aligner).score(sentences)
+
+
+class WordLabeller(Labeller):
+    """A trained network in torch with its tokenizer."""
+
+    def __init__(self, network: Network, tokenizer: PreTrainedTokenizerBase, manifest: Manifest) -> None:
+        from zerotag.encoders import aligner_for
+        from zerotag.inference import TorchPredictor
+
+        super().__init__(TorchPredictor(network), aligner_for(manifest.model, tokenizer), manifest)
+        self.network = network
+        self.tokenizer = tokenizer
 
     def save_pretrained(self, save_directory: str | Path) -> None:
         """Write everything that `load` needs into a folder."""
+        from safetensors.torch import save_file
 
         def write_files(folder: Path) -> None:
             save_file(self.network.state_dict(), folder / WEIGHTS, metadata={"format": "pt"})
@@ -79,10 +96,25 @@ class WordLabeller:
     @classmethod
     def from_pretrained(cls, name_or_folder: str | Path, *, device: torch.device | None = None) -> WordLabeller:
         """Load a model folder, or one from the Hugging Face hub by its name."""
-        folder = Path(name_or_folder)
-        if not folder.exists() and str(name_or_folder).count("/") == 1:
-            folder = _download(str(name_or_folder))
+        folder = _located(name_or_folder)
         manifest = read_manifest(folder)
+        if manifest.export is not None:
+            raise ZerotagError(
+                f"{folder} was exported for ONNX Runtime and cannot run in torch: use zerotag.load, "
+                "or the model folder it was exported from"
+            )
+        return cls._read(folder, manifest, device)
+
+    @classmethod
+    def _read(cls, folder: Path, manifest: Manifest, device: torch.device | None) -> WordLabeller:
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+        from transformers import AutoTokenizer
+
+        from zerotag.encoders import empty_encoder, encoder_config
+        from zerotag.inference import best_device
+        from zerotag.model import Network
+
         try:
             network = Network(empty_encoder(encoder_config(folder)), len(manifest.label_names), manifest.model)
             network.load_state_dict(load_file(folder / WEIGHTS))
@@ -94,6 +126,8 @@ class WordLabeller:
 
     def push_to_hub(self, repo_id: str, *, private: bool = False, token: str | None = None) -> str:
         """Upload the model to the Hugging Face hub; returns its address."""
+        from huggingface_hub import HfApi
+
         api = HfApi(token=token)
         address = api.create_repo(repo_id, private=private, exist_ok=True)
         with tempfile.TemporaryDirectory() as scratch:
@@ -103,9 +137,21 @@ class WordLabeller:
         return str(address)
 
 
-def load(name_or_folder: str | Path, *, device: torch.device | None = None) -> WordLabeller:
-    """Load a word labeller from a folder, or from the Hugging Face hub by its name."""
-    return WordLabeller.from_pretrained(name_or_folder, device=device)
+def load(name_or_folder: str | Path, *, device: torch.device | None = None) -> Labeller:
+    """Load a labeller from a folder, or from the Hugging Face hub by its name.
+
+    What `zerotag train` wrote comes as a `WordLabeller`; what `zerotag export` wrote runs without torch.
+    """
+    folder = _located(name_or_folder)
+    manifest = read_manifest(folder)
+    if manifest.export is None:
+        return WordLabeller._read(folder, manifest, device)
+    if device is not None and device.type != "cpu":
+        raise ZerotagError(f"{folder} was exported for ONNX Runtime, which runs it on the processor, not on {device}")
+    from zerotag.onnx.running import read_exported
+
+    predictor, aligner = read_exported(folder, manifest)
+    return Labeller(predictor, aligner, manifest)
 
 
 def as_sentence(text: Text) -> Sentence:
@@ -115,11 +161,16 @@ def as_sentence(text: Text) -> Sentence:
     return split(text) if isinstance(text, str) else Sentence.from_words(text)
 
 
-def _download(name: str) -> Path:
+def _located(name_or_folder: str | Path) -> Path:
+    folder = Path(name_or_folder)
+    if folder.exists() or str(name_or_folder).count("/") != 1:
+        return folder
+    from huggingface_hub import snapshot_download
+
     try:
-        return Path(snapshot_download(name))
+        return Path(snapshot_download(str(name_or_folder)))
     except (OSError, ValueError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise ZerotagError(
-            f"{name!r} is neither a folder nor a model that could be fetched from the hub ({reason})"
+            f"{str(name_or_folder)!r} is neither a folder nor a model that could be fetched from the hub ({reason})"
         ) from error

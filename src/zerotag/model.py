@@ -44,6 +44,14 @@ class TensorBatch(NamedTuple):
             None if batch.characters is None else move(batch.characters),
         )
 
+    def windows(self, some: slice) -> TensorBatch:
+        """What an encoder needs of some of the windows."""
+        return self._replace(
+            input_ids=self.input_ids[some],
+            attention_mask=self.attention_mask[some],
+            spellings=None if self.spellings is None else self.spellings[some],
+        )
+
 
 class Network(nn.Module):
     """An encoder with a soft-attention or a classifier head."""
@@ -51,39 +59,50 @@ class Network(nn.Module):
     def __init__(self, encoder: PreTrainedModel, labels: int, config: ModelConfig) -> None:
         super().__init__()
         self.encoder = encoder
-        width: int = encoder.config.hidden_size
-        self.head: SoftAttention | Classifier
-        if config.head == "cls":
-            self.head = Classifier(width, labels, dropout=config.dropout)
-        else:
-            self.head = SoftAttention(
-                width,
-                labels,
-                attention_size=config.attention_size,
-                hidden_size=config.hidden_size,
-                beta=config.beta,
-                dropout=config.dropout,
-            )
+        self.head = new_head(encoder.config.hidden_size, labels, config)
 
     def forward(self, batch: TensorBatch) -> HeadOutput:
         """Logits of the batch's sentences and tokens."""
+        return self.read(self.encode(batch), batch)
+
+    def encode(self, batch: TensorBatch) -> Tensor:
+        """What the encoder makes of the batch's windows: (W, L, H)."""
         inputs = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask}
         if batch.spellings is not None and batch.characters is not None:
             inputs |= {"spellings": batch.spellings, "characters": batch.characters}
         encoded: Tensor = self.encoder(**inputs).last_hidden_state
-        return self.read(encoded, batch)
+        return encoded
 
     def read(self, encoded: Tensor, batch: TensorBatch) -> HeadOutput:
         """Logits from what the encoder made of the batch's windows, `encoded` (W, L, H)."""
-        # In full precision also where the encoder is not: scores are ranked, and too many of them would tie.
-        with torch.autocast(encoded.device.type, enabled=False):
-            encoded = encoded.float()
-            if isinstance(self.head, Classifier):
-                output: HeadOutput = self.head(_sentence_means(encoded[:, 0], batch))
-            else:
-                tokens = encoded if batch.stitch is None else encoded.flatten(0, 1)[batch.stitch]
-                output = self.head(tokens, batch.token_mask)
-        return output
+        return read_with(self.head, encoded, batch)
+
+
+def new_head(width: int, labels: int, config: ModelConfig) -> SoftAttention | Classifier:
+    """The configured head for an encoder of some width."""
+    if config.head == "cls":
+        return Classifier(width, labels, dropout=config.dropout)
+    return SoftAttention(
+        width,
+        labels,
+        attention_size=config.attention_size or width,
+        hidden_size=config.hidden_size,
+        beta=config.beta,
+        dropout=config.dropout,
+    )
+
+
+def read_with(head: nn.Module, encoded: Tensor, batch: TensorBatch) -> HeadOutput:
+    """What a head says of the batch's sentences and tokens."""
+    # In full precision also where the encoder is not: scores are ranked, and too many of them would tie.
+    with torch.autocast(encoded.device.type, enabled=False):
+        encoded = encoded.float()
+        if isinstance(head, Classifier):
+            output: HeadOutput = head(_sentence_means(encoded[:, 0], batch))
+        else:
+            tokens = encoded if batch.stitch is None else encoded.flatten(0, 1)[batch.stitch]
+            output = head(tokens, batch.token_mask)
+    return output
 
 
 def _sentence_means(first: Tensor, batch: TensorBatch) -> Tensor:

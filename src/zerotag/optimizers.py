@@ -35,6 +35,7 @@ def learning_rate(training: TrainConfig, width: int) -> float:
 
 def warmup_share(training: TrainConfig) -> float:
     """Share of the steps in which the rate climbs; above 1, the training ends before the climb does."""
+    assert training.batch_size is not None  # it was chosen by now
     return training.warmup * (training.batch_size if training.warmup_unit == "sentences" else 1)
 
 

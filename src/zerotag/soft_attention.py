@@ -94,6 +94,13 @@ def loss(output: HeadOutput, mask: Tensor, labels: Tensor, gamma: float, kind: L
     error, where the kind is `squared`.
     """
     logits = output.sentence_logits.float()
+    if kind == "twice-squashed":
+        # The reference has two outputs per sentence, takes the sigmoid of each, and gives both to a softmax: with
+        # outputs (z0, z1), the probability is sigmoid(sigmoid(z1) - sigmoid(z0)). Our one logit z stands for the
+        # pair (-z, z), which stays one under that loss, as its two gradients are then each other's negative:
+        # sigmoid(z) - sigmoid(-z) = tanh(z / 2). So the probability never leaves 0.27 .. 0.73, while the sentence
+        # score, sigmoid(z), and what follows from its threshold are what they always are.
+        logits = torch.tanh(logits / 2)
     if kind == "squared":
         losses = (torch.sigmoid(logits) - labels).square()
     else:
@@ -102,6 +109,14 @@ def loss(output: HeadOutput, mask: Tensor, labels: Tensor, gamma: float, kind: L
         lowest, highest = extreme_scores(output.token_logits, mask)
         losses = losses + gamma * (lowest.square() + (highest - labels).square())
     return losses.sum() if kind == "squared" else losses.mean()
+
+
+def taught_loss(output: HeadOutput, mask: Tensor, labels: Tensor, targets: Tensor, word_weight: float) -> Tensor:
+    """The cross-entropy of sentence scores with labels, and of token scores with what they should be, (S, T, K)."""
+    assert output.token_logits is not None
+    sentences = F.binary_cross_entropy_with_logits(output.sentence_logits.float(), labels)
+    tokens = F.binary_cross_entropy_with_logits(output.token_logits.float(), targets, reduction="none")
+    return sentences + word_weight * (tokens * mask.unsqueeze(-1)).sum() / (mask.sum() * labels.shape[1])
 
 
 def extreme_scores(token_logits: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.optim import Optimizer
+from torch.optim import AdamW, Optimizer
 
 from zerotag.align import Batch
-from zerotag.config import TrainConfig
 from zerotag.inference import precision
 from zerotag.model import Network, TensorBatch
-from zerotag.soft_attention import loss
+from zerotag.objectives import Objective
 
 LARGEST_GRADIENT = 1.0  # norm above which gradients are scaled down, the customary value
 
@@ -29,17 +28,20 @@ class Captured:
     graph: torch.cuda.CUDAGraph
     batch: TensorBatch
     labels: Tensor
+    targets: Tensor | None
     loss: Tensor
 
 
 class Steps:
     """Takes the steps of one training."""
 
-    def __init__(self, network: Network, optimizer: Optimizer, training: TrainConfig) -> None:
+    def __init__(self, network: Network, objective: Objective, optimizer: Optimizer, *, clipped: bool) -> None:
         self._network = network
+        self._objective = objective
         self._optimizer = optimizer
-        self._training = training
+        self._clipped = clipped
         self._device = next(network.parameters()).device
+        self._capturing = isinstance(optimizer, AdamW)
         self._seen: set[tuple[int, ...]] = set()
         self._captured: dict[tuple[int, ...], Captured] = {}
         # All of it happens in one stream, since a graph cannot be captured in the default one.
@@ -50,17 +52,17 @@ class Steps:
         """Batches should be padded to a multiple of so many sub-words: on a GPU their shapes have to come again."""
         return 1 if self._stream is None else 8
 
-    def take(self, batch: Batch, labels: Tensor, *, rate: float, seed: int) -> Tensor:
+    def take(self, batch: Batch, labels: Tensor, targets: Tensor | None, *, rate: float, seed: int) -> Tensor:
         """Learn from one batch, with dropout drawn from the seed; returns its loss, which stays on the device."""
         torch.manual_seed(seed)
         self._set_rate(rate)
         self._network.train()
         if self._stream is None:
-            return self._step(TensorBatch.of(batch, self._device), labels)
+            return self._step(TensorBatch.of(batch, self._device), labels, targets)
         outside = torch.cuda.current_stream(self._device)
         self._stream.wait_stream(outside)
         with torch.cuda.stream(self._stream):
-            value = self._take_on_gpu(batch, labels)
+            value = self._take_on_gpu(batch, labels, targets)
         outside.wait_stream(self._stream)
         return value
 
@@ -71,39 +73,45 @@ class Steps:
             else:
                 group["lr"] = rate
 
-    def _take_on_gpu(self, batch: Batch, labels: Tensor) -> Tensor:
-        capturable = batch.stitch is None and batch.spellings is None and self._training.optimizer == "adamw"
+    def _take_on_gpu(self, batch: Batch, labels: Tensor, targets: Tensor | None) -> Tensor:
+        capturable = self._capturing and batch.stitch is None and batch.spellings is None
         tensors, labels = TensorBatch.of(batch, self._device), labels.to(self._device, non_blocking=True)
+        targets = None if targets is None else targets.to(self._device, non_blocking=True)
         shape = tuple(tensors.input_ids.shape)
         if not capturable or shape not in self._seen:
             self._seen.add(shape)
-            return self._step(tensors, labels)
-        if shape not in self._captured:
-            self._captured[shape] = self._capture(tensors, labels)
-        captured = self._captured[shape]
-        for place, value in zip(captured.batch, tensors, strict=True):
+            return self._step(tensors, labels, targets)
+        captured = self._captured.get(shape) or self._capture(tensors, labels, targets)
+        if captured is None:
+            return self._step(tensors, labels, targets)
+        self._captured[shape] = captured
+        places = [*captured.batch, captured.labels, captured.targets]
+        for place, value in zip(places, [*tensors, labels, targets], strict=True):
             if place is not None and value is not None:
                 place.copy_(value)
-        captured.labels.copy_(labels)
         captured.graph.replay()
         return captured.loss.clone()
 
-    def _capture(self, batch: TensorBatch, labels: Tensor) -> Captured:
+    def _capture(self, batch: TensorBatch, labels: Tensor, targets: Tensor | None) -> Captured | None:
+        """The step as a graph; None for an encoder that copies from the host, which no graph can hold."""
         # One graph runs at a time and leaves nothing behind but weights: all of them may use the same memory.
         pool = next(iter(self._captured.values())).graph.pool() if self._captured else None
         self._optimizer.zero_grad()
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=pool, stream=self._stream):
-            value = self._step(batch, labels)
-        return Captured(graph, batch, labels, value)
+        try:
+            with torch.cuda.graph(graph, pool=pool, stream=self._stream):
+                value = self._step(batch, labels, targets)
+        except RuntimeError:
+            self._capturing = False
+            return None
+        return Captured(graph, batch, labels, targets, value)
 
-    def _step(self, batch: TensorBatch, labels: Tensor) -> Tensor:
+    def _step(self, batch: TensorBatch, labels: Tensor, targets: Tensor | None) -> Tensor:
         with precision(self._device):
-            output = self._network(batch)
-        value = loss(output, batch.token_mask, labels, self._training.gamma, self._training.loss)
+            value = self._objective(batch, labels, targets)
         self._optimizer.zero_grad()
         value.backward()
-        if self._training.optimizer == "adamw":
+        if self._clipped:
             nn.utils.clip_grad_norm_(self._network.parameters(), LARGEST_GRADIENT)
         self._optimizer.step()
         return value.detach()

@@ -2,61 +2,41 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
-import math
 import os
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor
+from transformers import PreTrainedModel
 
-from zerotag.align import Aligner, Encoded
-from zerotag.batching import shuffled
-from zerotag.checkpoint import Checkpoints, EpochRecord, Position
-from zerotag.config import ModelConfig, TrainConfig
+from zerotag.align import Aligner, word_scores
+from zerotag.calibrate import rule_from_sentence_labels
+from zerotag.checkpoint import TEACHER, Checkpoints, Position
+from zerotag.config import BILSTM, ModelConfig, TrainConfig
 from zerotag.encoders import aligner_for, position_limit, starting_encoder
 from zerotag.errors import ZerotagError
 from zerotag.inference import best_device, predict
 from zerotag.labeller import WordLabeller
-from zerotag.metrics import precision_recall_f1
 from zerotag.model import Network
-from zerotag.optimizers import learning_rate, lower_when_stuck, optimizer, warm_then_linear, warmup_share
+from zerotag.objectives import Objective, each_head, plain, taught
+from zerotag.optimizers import learning_rate
+from zerotag.run import Around, EncodedCorpus, Progress, Run
 from zerotag.split import split
-from zerotag.steps import Steps
 from zerotag.storage import Manifest
+from zerotag.teaching import Teacher, token_targets
 from zerotag.types import Corpus, Example, Rule
 
+__all__ = ["Progress", "train"]
+
 FEWEST_SENTENCES = 10
+MANY_SENTENCES = 10_000
 BOTH_NEEDED = "sentences of both kinds are needed"
-CHECKPOINT_SECONDS = 30.0
-REPORT_SECONDS = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a training is, after each step and each epoch."""
-
-    epoch: int
-    """The one under way, from 1."""
-
-    epochs: int
-    epochs_done: int
-    steps_done: int
-    steps: int
-    loss: float
-    """Mean over the epoch so far."""
-
-    best_f1: float | None
-    """Best development sentence F1 so far."""
-
-    seconds_left: float | None
 
 
 def train(
@@ -78,37 +58,111 @@ def train(
     check_corpus(corpus, dev)
     if dev is None:
         corpus, dev = split(corpus, training.dev_share, training.seed)
+    if model.head == "cls" or model.encoder == BILSTM:
+        training = replace(training, teacher_epochs=0)  # a teacher reads several layers, and speaks of words
     device = device or best_device()
     with tempfile.TemporaryDirectory() as scratch, reproducible(training.seed, device):
         encoder, tokenizer = starting_encoder(model, [example.sentence for example in corpus.examples])
         model = replace(
             model,
             depth=encoder.config.num_hidden_layers,
+            attention_size=model.attention_size or encoder.config.hidden_size,
             window=min(model.window, position_limit(encoder)),
         )
-        training = replace(training, learning_rate=learning_rate(training, encoder.config.hidden_size))
-        network = Network(encoder, len(corpus.label_names), model).to(device)
-        aligner = aligner_for(model, tokenizer)
-        run = Run(
-            network,
-            aligner,
-            EncodedCorpus.of(corpus, aligner),
-            EncodedCorpus.of(dev, aligner),
+        training = replace(
             training,
-            Checkpoints(checkpoints or Path(scratch), fingerprint(corpus, dev, model, training)),
+            batch_size=training.batch_size or (16 if len(corpus) < MANY_SENTENCES else 32),
+            learning_rate=learning_rate(training, encoder.config.hidden_size),
+        )
+        course = Course(
+            model,
+            training,
+            aligner_for(model, tokenizer),
+            len(corpus.label_names),
+            checkpoints or Path(scratch),
+            fingerprint(corpus, dev, model, training),
+            device,
             on_progress,
         )
-        position = run.to_the_end()
+        network, position, rules = course.to_the_end(encoder, corpus, dev)
     manifest = Manifest(
         model=model,
         training=training,
         label_names=corpus.label_names,
         negative=corpus.negative,
-        rules=tuple(Rule() for _ in corpus.label_names),
+        rules=rules,
         scores={"dev sentence F1": position.best_f1, "best epoch": position.best_epoch + 1},
         sentences={"train": len(corpus), "dev": len(dev)},
     )
     return WordLabeller(network, tokenizer, manifest)
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The courses that a training takes: a teacher, if there is one, then the network, then its thresholds."""
+
+    model: ModelConfig
+    training: TrainConfig
+    aligner: Aligner
+    labels: int
+    folder: Path
+    fingerprint: str
+    device: torch.device
+    on_progress: Callable[[Progress], None]
+
+    def to_the_end(
+        self, encoder: PreTrainedModel, corpus: Corpus[Example], dev: Corpus[Example]
+    ) -> tuple[Network, Position, tuple[Rule, ...]]:
+        """The trained network, how its training went, and how its scores become decisions."""
+        train_set, dev_set = EncodedCorpus.of(corpus, self.aligner), EncodedCorpus.of(dev, self.aligner)
+        if self.training.teacher_epochs:
+            train_set = self._taught(copy.deepcopy(encoder), train_set, dev_set)
+        torch.manual_seed(self.training.seed)
+        network = Network(encoder, self.labels, self.model).to(self.device)
+        objective = plain(network, self.training) if train_set.token_targets is None else taught(network, self.training)
+        around = Around(before=self.training.teacher_epochs)
+        position = self._run(network, objective, train_set, dev_set, self.training, self.folder, around)
+        return network, position, self._rules(network, dev_set)
+
+    def _taught(self, encoder: PreTrainedModel, train_set: EncodedCorpus, dev_set: EncodedCorpus) -> EncodedCorpus:
+        """The training sentences with what a teacher, who is trained first, says of their words."""
+        torch.manual_seed(self.training.seed)
+        teacher = Teacher(encoder, self.labels, self.model).to(self.device)
+        training = replace(self.training, epochs=self.training.teacher_epochs)
+        around = Around(after=self.training.epochs)
+        objective = each_head(teacher, training)
+        self._run(teacher, objective, train_set, dev_set, training, self.folder / TEACHER, around)
+        labels = train_set.labels.numpy() > 0
+        return replace(train_set, token_targets=token_targets(teacher, self.aligner, train_set.sentences, labels))
+
+    def _run(
+        self,
+        network: Network,
+        objective: Objective,
+        train_set: EncodedCorpus,
+        dev_set: EncodedCorpus,
+        training: TrainConfig,
+        folder: Path,
+        around: Around,
+    ) -> Position:
+        checkpoints = Checkpoints(folder, self.fingerprint)
+        run = Run(network, objective, self.aligner, train_set, dev_set, training, checkpoints, self.on_progress, around)
+        return run.to_the_end()
+
+    def _rules(self, network: Network, dev_set: EncodedCorpus) -> tuple[Rule, ...]:
+        """One rule per label; there are no words to decide on without word scores."""
+        predictions = predict(network, self.aligner, dev_set.sentences)
+        if not self.training.calibrated or predictions[0].token_scores is None:
+            return (Rule(),) * self.labels
+        words = [
+            word_scores(sentence, prediction.token_scores)
+            for sentence, prediction in zip(dev_set.sentences, predictions, strict=True)
+            if prediction.token_scores is not None
+        ]
+        has_label = dev_set.labels.numpy() > 0
+        return tuple(
+            rule_from_sentence_labels([scores[:, k] for scores in words], has_label[:, k]) for k in range(self.labels)
+        )
 
 
 def check_corpus(corpus: Corpus[Example], dev: Corpus[Example] | None) -> None:
@@ -164,157 +218,3 @@ def fingerprint(corpus: Corpus[Example], dev: Corpus[Example], model: ModelConfi
         for example in part.examples:
             digest.update(repr((example.sentence.words, example.sentence.text, example.labels)).encode())
     return digest.hexdigest()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EncodedCorpus:
-    """Sentences as sub-words, and their labels as numbers: (sentences, labels)."""
-
-    sentences: list[Encoded]
-    labels: Tensor
-
-    @classmethod
-    def of(cls, corpus: Corpus[Example], aligner: Aligner) -> EncodedCorpus:
-        """Encode a corpus once, for all epochs."""
-        sentences = aligner.encode([example.sentence for example in corpus.examples])
-        return cls(sentences, torch.tensor([example.labels for example in corpus.examples], dtype=torch.float32))
-
-
-class Run:
-    """One training, from wherever it was left to its end."""
-
-    def __init__(
-        self,
-        network: Network,
-        aligner: Aligner,
-        train_set: EncodedCorpus,
-        dev_set: EncodedCorpus,
-        training: TrainConfig,
-        checkpoints: Checkpoints,
-        on_progress: Callable[[Progress], None],
-    ) -> None:
-        self._network = network
-        self._aligner = aligner
-        self._train_set = train_set
-        self._dev_set = dev_set
-        self._training = training
-        self._checkpoints = checkpoints
-        self._on_progress = on_progress
-        self._device = next(network.parameters()).device
-        self._optimizer = optimizer(network, training)
-        self._steps = Steps(network, self._optimizer, training)
-        self._steps_per_epoch = math.ceil(len(train_set.sentences) / training.batch_size)
-        self._all_steps = self._steps_per_epoch * training.epochs
-        self._position = checkpoints.resume(network, self._optimizer)
-        self._resumed_at = self._steps_done
-        self._started = self._saved = self._reported = time.monotonic()
-        self._losses: list[Tensor] = []
-        self._saving_took = 0.0
-
-    @property
-    def _steps_done(self) -> int:
-        return self._position.epoch * self._steps_per_epoch + self._position.step
-
-    def to_the_end(self) -> Position:
-        """Train until the epochs or the patience are used up; the network then has its best weights."""
-        while not self._position.finished:
-            self._epoch()
-        self._checkpoints.load_best(self._network, self._position.best_epoch)
-        self._network.eval()
-        return self._position
-
-    def _epoch(self) -> None:
-        position, training = self._position, self._training
-        lengths = [len(sentence) for sentence in self._train_set.sentences]
-        batches = shuffled(lengths, training.batch_size, seed=training.seed, epoch=position.epoch)
-        for batch in batches[position.step :]:
-            self._step(batch)
-            position.step += 1
-            now = time.monotonic()
-            if now - self._reported >= REPORT_SECONDS:
-                self._report()
-            if now - self._saved > max(CHECKPOINT_SECONDS, 20 * self._saving_took):
-                self._save()
-        self._settle_losses()
-        record = EpochRecord(position.loss_sum / position.step, *self._on_dev())
-        if record.dev_f1 >= self._good_enough():
-            position.best_epoch = position.epoch
-            self._checkpoints.save_best(self._network, position.epoch)
-        position.history.append(record)
-        position.epoch, position.step, position.loss_sum = position.epoch + 1, 0, 0.0
-        waited = position.epoch - 1 - position.best_epoch
-        position.finished = position.epoch == training.epochs or waited >= training.patience
-        self._report()
-        self._save()
-
-    def _step(self, indices: Sequence[int]) -> None:
-        sentences = [self._train_set.sentences[i] for i in indices]
-        value = self._steps.take(
-            self._aligner.batch(sentences, length_step=self._steps.length_step),
-            self._train_set.labels[indices],
-            rate=self._rate(),
-            # Dropout is drawn from the step's own seed: a resumed training draws what the undisturbed one would have.
-            seed=self._training.seed * 1_000_003 + self._steps_done,
-        )
-        self._losses.append(value)
-
-    def _settle_losses(self) -> None:
-        """Add up the losses of the last steps. Not after each step: reading one makes the host wait for the GPU."""
-        for number in torch.stack(self._losses).tolist() if self._losses else ():
-            self._position.loss_sum += number
-        self._losses.clear()
-        if not math.isfinite(self._position.loss_sum):
-            self._checkpoints.delete()
-            raise ZerotagError(
-                f"the training diverged (loss {self._position.loss_sum} in epoch {self._position.epoch + 1}): "
-                f"choose a learning rate below {self._training.learning_rate}"
-            )
-
-    def _rate(self) -> float:
-        training = self._training
-        assert training.learning_rate is not None
-        if training.optimizer == "adadelta":
-            return training.learning_rate * lower_when_stuck([epoch.dev_f1 for epoch in self._position.history])
-        return training.learning_rate * warm_then_linear(self._steps_done, self._all_steps, warmup_share(training))
-
-    def _on_dev(self) -> tuple[float, float]:
-        """Sentence F1 (mean over labels) and cross-entropy on the development set."""
-        predictions = predict(self._network, self._aligner, self._dev_set.sentences)
-        scores = np.stack([p.sentence_scores for p in predictions])
-        gold = self._dev_set.labels.numpy() > 0
-        decided = scores >= Rule().sentence_threshold
-        f1 = np.mean([precision_recall_f1(gold[:, k], decided[:, k]).f1 for k in range(gold.shape[1])])
-        cross_entropy = -np.log(np.clip(np.where(gold, scores, 1 - scores), 1e-7, None)).mean()
-        return float(f1), float(cross_entropy)
-
-    def _good_enough(self) -> float:
-        """The development F1 that makes an epoch one of the best, given those before it."""
-        highest = max((epoch.dev_f1 for epoch in self._position.history), default=0.0)
-        positives = float(self._dev_set.labels.sum())
-        return highest - self._training.tolerance * math.sqrt(highest * (1 - highest) / max(1.0, positives))
-
-    def _save(self) -> None:
-        start = time.monotonic()
-        self._settle_losses()
-        self._checkpoints.save(self._network, self._optimizer, self._position)
-        self._saved = time.monotonic()
-        self._saving_took = self._saved - start
-
-    def _report(self) -> None:
-        self._settle_losses()
-        self._reported = time.monotonic()
-        position, done = self._position, self._steps_done
-        pace = (time.monotonic() - self._started) / max(1, done - self._resumed_at)
-        last_loss = position.history[-1].loss if position.step == 0 else position.loss_sum / position.step
-        self._on_progress(
-            Progress(
-                epoch=position.epoch + (0 if position.step == 0 else 1),
-                epochs=self._training.epochs,
-                epochs_done=position.epoch,
-                steps_done=self._all_steps if position.finished else done,
-                steps=self._all_steps,
-                loss=last_loss,
-                best_f1=position.best_f1 if position.history else None,
-                seconds_left=0.0 if position.finished else pace * (self._all_steps - done),
-            )
-        )

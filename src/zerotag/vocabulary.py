@@ -96,8 +96,17 @@ def _known_rows(file: Path, lines: Iterator[str], vocabulary: Vocabulary) -> Ite
         number = vocabulary.numbers.get(normalise(line.partition(" ")[0]))
         if number is not None:
             word, *values = line.rstrip().rsplit(" ", size)
-            if " " not in word:  # else a phrase that begins with a word of ours
-                yield number, _vector(values, size, f"{file}:{place}")
+            more = word.split(" ")[1:]
+            if not more or all(map(_is_number, more)):  # else a phrase that begins with a word of ours
+                yield number, _vector([*more, *values], size, f"{file}:{place}")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _vector(values: list[str], size: int, place: str) -> FloatArray:

@@ -77,10 +77,16 @@ def test_no_word_of_a_corpus_gets_into_the_files(small: Path) -> None:
     compare(small)
     corpus = (small.parent / "smoke-corpus" / "test.tsv").read_text()
     words = {line.partition("\t")[0] for line in corpus.splitlines() if len(line) > 5}
+    sentences = [" ".join(line.partition("\t")[0] for line in part.splitlines()) for part in corpus.split("\n\n")]
     assert len(words) > 20
-    for file in small.with_suffix("").rglob("*.json"):
-        text = file.read_text()
+    assert len(sentences) > 20
+    results = small.with_suffix("")
+    files = [*(results / "runs").iterdir(), *(file for file in results.iterdir() if file.is_file())]
+    assert len(files) >= 5 + 4  # runs, summary, tests and tables
+    for file in files:
+        text = file.read_text(encoding="utf-8")
         assert not [word for word in words if f'"{word}"' in text]
+        assert not [sentence for sentence in sentences if sentence in text]
 
 
 def test_a_finished_run_is_not_repeated(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:

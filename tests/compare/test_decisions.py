@@ -8,6 +8,8 @@ from zerotag.compare import decisions
 from zerotag.compare.decisions import with_word_labels, zero_shot
 from zerotag.compare.experiment import Method, Threshold
 from zerotag.compare.scoring import SentenceScorer, sentence_measures
+from zerotag.evaluate import evaluate
+from zerotag.scorers import create
 from zerotag.types import Corpus, GoldExample, Rule, Scored, Sentence
 
 
@@ -59,8 +61,15 @@ def test_threshold_with_the_best_word_f1(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_head_with_the_best_map() -> None:
-    scorer, (rule,) = with_word_labels(method("heads"), tiny.labeller(), gold(), 1, nothing)
-    assert scorer.name.startswith("heads:")
+    labeller, dev = tiny.labeller(), gold()
+    scorer, (rule,) = with_word_labels(method("heads"), labeller, dev, 1, nothing)
+    qualities = {}
+    for name in [f"heads:{layer}.{head}" for layer in (1, 2) for head in (1, 2, 3, 4)]:
+        scored = create(name, labeller).score(example.sentence for example in dev.examples)
+        report = evaluate(zip(dev.examples, scored, strict=True), dev.label_names, [Rule()])
+        qualities[name] = report.macro.map or 0.0
+    assert len(set(qualities.values())) > 1
+    assert qualities[scorer.name] == max(qualities.values())
     assert rule.word_threshold == 0.5
 
 

@@ -155,3 +155,4 @@ def test_cells() -> None:
     assert (published_number("map", 5), published_number("word_threshold", 0.2)) == ("5.00", "0.200")
     assert (p_value(None), p_value(0.0009), p_value(0.05)) == ("–", "<0.001", "0.050")
     assert (setting(1e-7), setting(12), setting(None), setting("cls")) == ("1e-07", "12", "–", "cls")
+    assert (setting(True), setting(False), setting(1)) == ("yes", "no", "1")

@@ -48,7 +48,10 @@ def test_a_finished_training_is_read_again(splits: Splits, training: Training, t
         assert torch.equal(tensor, second.labeller.network.state_dict()[name])
 
 
-def test_a_stopped_training_goes_on_where_it_was(splits: Splits, training: Training, tmp_path: Path) -> None:
+def test_a_stopped_training_goes_on_where_it_was(
+    splits: Splits, training: Training, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("zerotag.run.REPORT_SECONDS", 0.0)  # after each step
     undisturbed = obtain(training, splits, 1, tmp_path / "undisturbed", nothing)
     steps: list[int] = []
 

@@ -42,5 +42,7 @@ def p_value(p: float | None) -> str:
 
 
 def setting(value: object) -> str:
-    """A setting as one would type it."""
+    """A setting as one would say it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else NOTHING if value is None else str(value)

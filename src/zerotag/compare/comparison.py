@@ -11,6 +11,7 @@ from pathlib import Path
 
 from zerotag.compare.corpora import locate
 from zerotag.compare.experiment import Experiment, Run, read_experiment
+from zerotag.compare.figures import write_figures
 from zerotag.compare.messages import Failed, Finished, Said
 from zerotag.compare.results import finished_run, load_results
 from zerotag.compare.schedule import groups_of, one_after_the_other, side_by_side
@@ -88,6 +89,7 @@ def compare(
     if results.records:
         write_summary(results, folder)
         write_tables(results, folder)
+        write_figures(results, folder)
     return Comparison(
         experiment,
         folder,

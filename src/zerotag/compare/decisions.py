@@ -28,7 +28,9 @@ class Decided(NamedTuple):
 def zero_shot(method: Method, labeller: WordLabeller | None, dev: Corpus[Example], seed: int) -> Decided:
     """For a method that needs no word label: there is none in what it is given."""
     labels = len(dev.label_names)
-    return Decided(_scorer(method, labeller, labels, seed), (Rule(),) * labels)
+    scorer = _scorer(method, labeller, labels, seed)
+    # A model's own thresholds are for its own scores; a method without them has 0.5.
+    return Decided(scorer, labeller.rules if labeller and method.scorer == "native" else (Rule(),) * labels)
 
 
 def with_word_labels(

@@ -84,6 +84,18 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class ExampleSentence:
+    """A sentence of our own, for figures of how methods see it."""
+
+    corpora: tuple[str, ...]
+    """Those whose models are to score it."""
+
+    words: tuple[str, ...]
+    gold: tuple[bool, ...]
+    """Which words are positive."""
+
+
+@dataclass(frozen=True, slots=True)
 class Experiment:
     """All that an experiment's TOML says."""
 
@@ -105,6 +117,7 @@ class Experiment:
 
     trainings: Mapping[str, Training]
     methods: tuple[Method, ...]
+    examples: tuple[ExampleSentence, ...]
 
     @property
     def name(self) -> str:
@@ -170,6 +183,7 @@ def read_experiment(path: Path) -> Experiment:
         dev_word_measures=table.flag("dev_word_measures"),
         trainings=trainings,
         methods=methods,
+        examples=tuple(map(_example, table.list_of_tables("examples", optional=True))),
     )
     table.refuse_the_rest()
     _check(experiment)
@@ -226,7 +240,25 @@ def _method(table: TomlTable, seeds: tuple[int, ...], trainings: Mapping[str, Tr
     return method
 
 
+def _example(table: TomlTable) -> ExampleSentence:
+    """Words between spaces; those between asterisks are positive."""
+    corpora, words = table.texts("corpora"), table.text("words").split()
+    if not words:
+        raise table.error("words", "", "words with spaces between them, positive ones as in *may*")
+    table.refuse_the_rest()
+    gold = tuple(len(word) > 2 and word[0] == word[-1] == "*" for word in words)
+    return ExampleSentence(
+        corpora, tuple(word[1:-1] if one else word for word, one in zip(words, gold, strict=True)), gold
+    )
+
+
 def _check(experiment: Experiment) -> None:
+    for corpus in {corpus for example in experiment.examples for corpus in example.corpora}:
+        if corpus not in experiment.corpora:
+            raise ZerotagError(
+                f"{experiment.path}, examples: corpus {corpus[:40]!r} is not in the experiment; "
+                f"there are: {', '.join(experiment.corpora)}"
+            )
     for corpus in experiment.corpora:
         if not re.fullmatch(r"[A-Za-z0-9_-]+", corpus):
             raise ZerotagError(f"{experiment.path}: corpus {corpus[:40]!r} is not a name of letters, digits, - and _")

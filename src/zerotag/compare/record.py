@@ -1,10 +1,10 @@
-"""A finished run as one JSON file: every number, and what it takes to make or test it again, but no sentence."""
+"""A finished run as one JSON file: every number, and what it takes to make or test it again, but no corpus sentence."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,16 @@ class SentenceRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ExampleRecord:
+    """What the run says of one of the experiment's own example sentences."""
+
+    words: list[str]
+    sentence_scores: list[float]
+    word_scores: list[list[float]]
+    """By word and label."""
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """All that is kept of a run."""
 
@@ -86,6 +96,9 @@ class Record:
 
     sentences: Mapping[str, SentenceRecord]
     """By label; empty for a method that does not score words."""
+
+    examples: list[ExampleRecord] = field(default_factory=list)
+    """For figures; only the first seed of a method has them."""
 
     def measures(self) -> dict[str, float]:
         """Every measured number by name; fractions, not percent."""
@@ -125,6 +138,7 @@ def read_record(path: Path) -> Record:
             | {
                 "training": None if training is None else TrainingRecord(**training),
                 "cost": Cost(**values["cost"]),
+                "examples": [ExampleRecord(**example) for example in values.get("examples", ())],
                 "sentences": {label: SentenceRecord(**its) for label, its in values["sentences"].items()},
             }
         )

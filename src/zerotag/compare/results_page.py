@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from zerotag.compare.experiment import Run, read_experiment
+from zerotag.compare.figures import FIGURES, figures, write_figures
 from zerotag.compare.layout import Cell, Row, Table, markdown
 from zerotag.compare.published import CORPUS_TITLES
 from zerotag.compare.results import Results, load_results, run_path
@@ -21,6 +22,12 @@ This page is made by `zerotag results` from the result files in `experiments/`; 
 TOML that declares it, which `zerotag compare` runs, and a folder of the same name with its results: a file per run, the
 mean, deviation and number of seeds of every measure (`summary.json`), and the tests (`significance.json`).
 """
+_FIGURES_NOTE = (
+    "The sentences are our own, with positive words in bold; each method is shown with its first seed. The middle "
+    "of the scale is the method's threshold: outlined words reach it. Scores of soft attention are between 0 and 1; "
+    "those of the other methods have scales of their own, which end at the sentence's highest and lowest score. † uses "
+    "word labels of the development set."
+)
 _NONE_YET = "\nThere are no results yet.\n"
 
 
@@ -28,6 +35,8 @@ def write_results_page(experiments: Path, page: Path) -> None:
     """Write the page; it follows from the files in `experiments` and nothing else."""
     if not experiments.is_dir():
         raise ZerotagError(f"{experiments}: no such folder; give the one that holds the experiments")
+    for results in _published(experiments):
+        write_figures(results, results.experiment.results)
     text = results_page(experiments, page.parent)
     with whole_file(page) as file:
         file.write(text)
@@ -35,18 +44,23 @@ def write_results_page(experiments: Path, page: Path) -> None:
 
 def results_page(experiments: Path, place: Path) -> str:
     """The page's text, with links that are right for a page in the folder `place`."""
-    sections = [section for toml in sorted(experiments.glob("*.toml")) for section in _experiment(toml, place)]
+    sections = [section for results in _published(experiments) for section in _experiment(results, place)]
     return _HEAD + ("".join(sections) or _NONE_YET)
 
 
-def _experiment(toml: Path, place: Path) -> Iterator[str]:
-    experiment = read_experiment(toml)
-    folder = experiment.results
-    if experiment.draft or not folder.is_dir():
-        return
-    results = load_results(experiment, folder)
-    if not results.records:
-        return
+def _published(experiments: Path) -> Iterator[Results]:
+    """The results of all experiments that have some, but for drafts."""
+    for toml in sorted(experiments.glob("*.toml")):
+        experiment = read_experiment(toml)
+        if not experiment.draft:
+            results = load_results(experiment, experiment.results)
+            if results.records:
+                yield results
+
+
+def _experiment(results: Results, place: Path) -> Iterator[str]:
+    experiment = results.experiment
+    toml, folder = experiment.path, experiment.results
     yield f"\n## {experiment.title}\n\n"
     files = {toml.name: toml, **{name: folder / name for name in ("summary.json", "significance.json", "tables.tex")}}
     yield "Files: " + ", ".join(f"[{name}]({_link(path, place)})" for name, path in files.items()) + ".\n"
@@ -58,7 +72,16 @@ def _experiment(toml: Path, place: Path) -> Iterator[str]:
         yield f"\n{notes.read_text(encoding='utf-8').strip()}\n"
     for table in all_tables(results, read_significance(folder)):
         yield "\n" + markdown(table)
+    yield from _figures(results, folder, place)
     yield "\n" + markdown(_runs(results, folder, place))
+
+
+def _figures(results: Results, folder: Path, place: Path) -> Iterator[str]:
+    drawn = list(figures(results))
+    if drawn:
+        yield f"\n**How methods see example sentences**\n\n{_FIGURES_NOTE}\n"
+    for figure in drawn:
+        yield f"\n![{figure.caption}]({_link(folder / FIGURES / figure.name, place)})\n"
 
 
 def _made(results: Results) -> str:

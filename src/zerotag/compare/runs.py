@@ -12,16 +12,16 @@ import numpy as np
 from zerotag.compare.corpora import Splits, sample
 from zerotag.compare.decisions import Decided, with_word_labels, zero_shot
 from zerotag.compare.experiment import SENTENCES_ONLY, Experiment, Run
-from zerotag.compare.faithfulness import faithfulness
 from zerotag.compare.messages import Heartbeat
-from zerotag.compare.record import Cost, Record, SentenceRecord
+from zerotag.compare.record import Cost, ExampleRecord, Record, SentenceRecord
 from zerotag.compare.scoring import score_all
 from zerotag.compare.trainings import Trained
 from zerotag.evaluate import Judged, Report, evaluate, judge, report
+from zerotag.faithfulness import faithfulness
 from zerotag.labeller import WordLabeller
 from zerotag.metrics import average_precisions, word_counts
 from zerotag.scorers import Scorer
-from zerotag.types import Corpus, GoldExample, Scored
+from zerotag.types import Corpus, GoldExample, Scored, Sentence
 
 
 def carry_out(
@@ -59,6 +59,7 @@ def carry_out(
         cost=cost,
         test_indices=None if len(indices) == len(splits.test) else indices,
         sentences={one.label: _sentencewise(one) for one in judged if one.gold_words},
+        examples=[] if labeller is None else _examples(run, experiment, decided.scorer),
     )
 
 
@@ -83,6 +84,21 @@ def _dev_words(run: Run, decided: Decided, splits: Splits, heartbeat: Heartbeat)
     scored = score_all(decided.scorer, dev, f"{run}, development set", heartbeat)
     measures = evaluate(zip(dev.examples, scored, strict=True), dev.label_names, decided.rules).macro
     return {"word_f1": measures.word_f1, "map": measures.map}
+
+
+def _examples(run: Run, experiment: Experiment, scorer: Scorer) -> list[ExampleRecord]:
+    """What the first seed of a method that scores words says of the experiment's own sentences."""
+    if run.seed != run.method.seeds[0] or run.method.scorer == SENTENCES_ONLY:
+        return []
+    examples = [example for example in experiment.examples if run.corpus in example.corpora]
+    return [
+        ExampleRecord(
+            list(scored.sentence.words),
+            [round(score, 6) for score in scored.sentence_scores],
+            scored.word_scores.round(6).tolist(),
+        )
+        for scored in scorer.score(Sentence.from_words(example.words) for example in examples)
+    ]
 
 
 def _part(corpus: Corpus[GoldExample], limit: int | None) -> Corpus[GoldExample]:

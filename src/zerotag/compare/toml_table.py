@@ -57,8 +57,10 @@ class TomlTable:
         for name in list(outer._left):
             yield name, outer.table(name)
 
-    def list_of_tables(self, key: str) -> Iterator[TomlTable]:
-        """A list of tables, at least one; each is known by its name."""
+    def list_of_tables(self, key: str, *, optional: bool = False) -> Iterator[TomlTable]:
+        """A list of tables, at least one unless it is optional; each is known by its name."""
+        if optional and key not in self._left:
+            return
         value = self._take(key, None)
         if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
             raise self.error(key, value, f"one or more tables [[{key}]]")

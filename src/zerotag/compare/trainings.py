@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from zerotag.checkpoint import delete
+from zerotag.checkpoint import delete, position_in
 from zerotag.compare.corpora import Splits
 from zerotag.compare.experiment import Training
 from zerotag.compare.record import TrainingRecord
 from zerotag.compare.scoring import sentence_measures
-from zerotag.labeller import WordLabeller, load
+from zerotag.labeller import WordLabeller
 from zerotag.storage import whole_file
 from zerotag.training import Progress, train
 from zerotag.types import Corpus, Example
@@ -45,7 +45,7 @@ def obtain(
     """The trained model: from the folder if it was finished, trained to its end if it was begun or not."""
     if (folder / _MODEL).is_dir():
         record = TrainingRecord(**json.loads((folder / _RECORD).read_text(encoding="utf-8")))
-        return Trained(load(folder / _MODEL), record)
+        return Trained(WordLabeller.from_pretrained(folder / _MODEL), record)
     checkpoints = folder / _CHECKPOINTS
     clock = Clock(folder / _SECONDS)
 
@@ -70,14 +70,13 @@ def obtain(
 
 
 def _record(labeller: WordLabeller, dev: Corpus[Example], checkpoints: Path, seconds: float) -> TrainingRecord:
-    last = max(checkpoints.glob("step-*"))  # a training ends with a checkpoint
-    position = json.loads((last / "position.json").read_text(encoding="utf-8"))
+    position = position_in(checkpoints)  # a training ends with a checkpoint
     return TrainingRecord(
         model=asdict(labeller.manifest.model),
         training=asdict(labeller.manifest.training),
         parameters=sum(p.numel() for p in labeller.network.parameters() if p.requires_grad),
-        history=position["history"],
-        best_epoch=position["best_epoch"] + 1,
+        history=[asdict(epoch) for epoch in position.history],
+        best_epoch=position.best_epoch + 1,
         dev=sentence_measures(labeller, dev),
         seconds=round(seconds, 1),
     )

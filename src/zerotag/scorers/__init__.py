@@ -10,7 +10,7 @@ from zerotag.errors import ZerotagError
 from zerotag.types import Scored, Sentence
 
 if TYPE_CHECKING:
-    from zerotag.labeller import WordLabeller
+    from zerotag.labeller import Labeller, WordLabeller
 
 METHODS = ("native", "random", "lime", "heads", "gradient-x-input", "integrated-gradients", "occlusion")
 """What `create` knows; `heads` is written with a layer and a head, both counted from 1: `heads:6.3`."""
@@ -34,18 +34,24 @@ class Scorer(Protocol):
         """Scores of each sentence, in the order they come."""
 
 
-def create(method: str, labeller: WordLabeller, *, seed: int = 0) -> Scorer:
+def create(method: str, labeller: Labeller, *, seed: int = 0) -> Scorer:
     """The scorer with a name of `METHODS`, on a labeller's network; `seed` is for those that draw."""
     # Each method is imported on use: names and help should not wait for torch.
-    network, aligner = labeller.network, labeller.aligner
+    if method not in METHODS and not method.startswith("heads:"):
+        raise ZerotagError(f"unknown method {method[:40]!r}; there are: {', '.join(METHODS)}")
     if method == "native":
         from zerotag.scorers.native import NativeScorer
 
-        return NativeScorer(network, aligner)
+        return NativeScorer(labeller.predictor, labeller.aligner)
     if method == "random":
         from zerotag.scorers.random import RandomScorer
 
         return RandomScorer(len(labeller.label_names), seed=seed)
+    return _explainer(method, _in_torch(method, labeller), seed)
+
+
+def _explainer(method: str, labeller: WordLabeller, seed: int) -> Scorer:
+    network, aligner = labeller.network, labeller.aligner
     if method == "lime":
         from zerotag.scorers.lime import LimeScorer
 
@@ -62,11 +68,20 @@ def create(method: str, labeller: WordLabeller, *, seed: int = 0) -> Scorer:
         from zerotag.scorers.occlusion import OcclusionScorer
 
         return OcclusionScorer(network, aligner, _mask_id(method, labeller))
-    if method.partition(":")[0] == "heads":
-        from zerotag.scorers.heads import Head, HeadScorer
+    from zerotag.scorers.heads import Head, HeadScorer
 
-        return HeadScorer(network, aligner, Head(*_layer_and_head(method)))
-    raise ZerotagError(f"unknown method {method[:40]!r}; there are: {', '.join(METHODS)}")
+    return HeadScorer(network, aligner, Head(*_layer_and_head(method)))
+
+
+def _in_torch(method: str, labeller: Labeller) -> WordLabeller:
+    from zerotag.labeller import WordLabeller
+
+    if not isinstance(labeller, WordLabeller):
+        raise ZerotagError(
+            f"method {method[:40]!r} needs the network in torch, and this model was exported to ONNX: "
+            "use the model folder it was exported from"
+        )
+    return labeller
 
 
 def _mask_id(method: str, labeller: WordLabeller) -> int:

@@ -42,7 +42,8 @@ class Masker:
             yield versions, np.stack(list(islice(rows, len(versions.kept))))
 
     def _encode(self, versions: Versions) -> Iterator[Encoded]:
-        return Pieces(self._aligner, versions.sentence, self._mask_id).versions(versions.kept)
+        pieces = Pieces(self._aligner, versions.sentence, self._mask_id)
+        return map(self._aligner.cut, pieces.versions(versions.kept))
 
     def _predict(self, encoded: Iterator[Encoded]) -> Iterator[FloatArray]:
         for pack in _packs(encoded):
@@ -60,7 +61,7 @@ class Pieces:
     """
 
     def __init__(self, aligner: Aligner, sentence: Sentence, mask_id: int) -> None:
-        encoded = aligner.encode([sentence])[0]
+        encoded = aligner.encode_whole([sentence])[0]
         words, tokens = encoded.words, len(encoded)
         joined = np.zeros(words, np.bool_)  # to the word before
         joined[encoded.pair_words[1:][encoded.pair_tokens[1:] == encoded.pair_tokens[:-1]]] = True

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from zerotag.align import Aligner, word_scores
 from zerotag.errors import ZerotagError
-from zerotag.inference import AT_ONCE, stream
-from zerotag.model import Network
+from zerotag.prediction import AT_ONCE, Predictor, stream
 from zerotag.types import Scored, Sentence
 
 
@@ -16,15 +15,15 @@ class NativeScorer:
 
     name = "native"
 
-    def __init__(self, network: Network, aligner: Aligner, *, at_once: int = AT_ONCE) -> None:
-        self._network = network
+    def __init__(self, predictor: Predictor, aligner: Aligner, *, at_once: int = AT_ONCE) -> None:
+        self._predictor = predictor
         self._aligner = aligner
         self._at_once = at_once
         self.passes = 0
 
     def score(self, sentences: Iterable[Sentence]) -> Iterator[Scored]:
         """Scores of each sentence, in the order they come."""
-        for sentence, encoded, prediction in stream(self._network, self._aligner, sentences, at_once=self._at_once):
+        for sentence, encoded, prediction in stream(self._predictor, self._aligner, sentences, at_once=self._at_once):
             if prediction.token_scores is None:
                 raise ZerotagError(
                     "this model is a plain sentence classifier (head cls) and does not score words: "

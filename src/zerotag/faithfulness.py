@@ -24,7 +24,7 @@ def faithfulness(labeller: WordLabeller, scored: Sequence[Scored]) -> dict[str, 
         return {}
     by_label = []
     for k in range(len(labeller.label_names)):
-        positive = [one for one in scored if one.sentence_scores[k] >= labeller.rules[k].sentence_threshold]
+        positive = [one for one in scored if labeller.rules[k].sentence(one.sentence_scores[k])]
         if positive:
             full, without, only = _probabilities(Masker(labeller.network, labeller.aligner, mask_id), positive, k)
             by_label.append((comprehensiveness(full, without), sufficiency(full, only)))
