@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from zerotag.compare.experiment import Experiment, Run, read_experiment
-from zerotag.compare.record import Cost, Record, SentenceRecord, TrainingRecord, write_record
+from zerotag.compare.record import Cost, ExampleRecord, Record, SentenceRecord, TrainingRecord, write_record
 from zerotag.compare.results import run_path
 from zerotag.evaluate import Measures
 
@@ -81,6 +81,7 @@ def record(
     precisions: tuple[float, ...] = (0.5, 1.0),
     test_indices: list[int] | None = None,
     threshold: float = 0.5,
+    examples: list[ExampleRecord] | None = None,
 ) -> Record:
     measures = dict.fromkeys(Measures.__dataclass_fields__) | {
         "sentence_f1": sentence_f1,
@@ -111,6 +112,7 @@ def record(
         cost=Cost(seconds_per_1000=1.5, passes_per_1000=1000.0),
         test_indices=test_indices,
         sentences={"error": SentenceRecord(*counts, average_precisions=list(precisions))} if scores_words else {},
+        examples=examples or [],
     )
 
 

@@ -16,7 +16,8 @@ from zerotag.bilstm import BiLstm, BiLstmConfig, new_bilstm
 from zerotag.config import PRESETS, ModelConfig
 from zerotag.encoders import aligner_for
 from zerotag.errors import ZerotagError
-from zerotag.labeller import WordLabeller, load
+from zerotag.inference import TorchPredictor
+from zerotag.labeller import WordLabeller
 from zerotag.model import Network, TensorBatch
 from zerotag.scorers.native import NativeScorer
 from zerotag.soft_attention import HeadOutput, loss
@@ -258,6 +259,7 @@ def test_vectors_of_known_words_are_read_and_the_rest_start_at_random(tmp_path: 
         (b"", "{file}:1: a word and its numbers are expected"),
         (b"pump\n", "{file}:1: a word and its numbers are expected"),
         (b"the 1 2 3\npump 1 2\n", "{file}:2: 2 numbers after the word, expected 3"),
+        (b"the 1 2 3\npump 1 2 3 4\n", "{file}:2: 4 numbers after the word, expected 3"),
         (b"3 2\npump 1 two\n", "{file}:2: not a number in 1 two"),
         (b"pump 1 nan\n", "{file}:1: not a number in 1 nan"),
         (b"1 3\npump \xff\xfe\x00\x80", "vectors {file} are not UTF-8 text"),
@@ -328,7 +330,7 @@ def untrained() -> NativeScorer:
     torch.manual_seed(0)
     encoder, tokenizer = new_bilstm(KNOWN, None)
     model = replace(model, window=16)
-    return NativeScorer(Network(encoder, 1, model).eval(), aligner_for(model, tokenizer))
+    return NativeScorer(TorchPredictor(Network(encoder, 1, model).eval()), aligner_for(model, tokenizer))
 
 
 def word_scores(labeller: WordLabeller, sentences: list[list[str]]) -> list[NDArray[np.float32]]:
@@ -357,7 +359,7 @@ def test_scores_are_the_same_alone_or_in_a_batch_and_long_sentences_are_scored_w
 
 def test_saved_and_loaded_it_gives_identical_scores(labeller: WordLabeller, tmp_path: Path) -> None:
     labeller.save_pretrained(tmp_path / "model")
-    again = load(tmp_path / "model", device=CPU)
+    again = WordLabeller.from_pretrained(tmp_path / "model", device=CPU)
     sentences = [*toy_words(6, seed=4), ["Maybe", "Überraschung", "🙂", "x1"]]
     for before, after in zip(word_scores(labeller, sentences), word_scores(again, sentences), strict=True):
         np.testing.assert_array_equal(before, after)
@@ -381,7 +383,9 @@ def test_the_vocabulary_is_of_the_training_sentences_alone() -> None:
     assert set(vocabulary) == {PADDING, UNKNOWN, *(word for words in toy_words(10, seed=0) for word in words)}
 
 
-def test_a_killed_training_ends_with_the_same_model(tmp_path: Path) -> None:
+def test_a_killed_training_ends_with_the_same_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerotag.run.REPORT_SECONDS", 0.0)  # after each step
+
     class KilledError(Exception):
         pass
 
@@ -397,3 +401,19 @@ def test_a_killed_training_ends_with_the_same_model(tmp_path: Path) -> None:
     assert steps[0] == 6  # 5 batches an epoch
     for name, tensor in undisturbed.network.state_dict().items():
         assert torch.equal(resumed.network.state_dict()[name], tensor), name
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_on_a_gpu_it_is_trained_the_same_twice_and_scores_as_on_a_cpu(tmp_path: Path) -> None:
+    """Warnings are errors here, those of operations that vary from run to run included."""
+    model, training = PRESETS["bilstm"]
+    first, second = (
+        train(toy_corpus(40, seed=0), model=model, training=replace(training, epochs=2, batch_size=8)) for _ in "ab"
+    )
+    for name, tensor in first.network.state_dict().items():
+        assert torch.equal(second.network.state_dict()[name], tensor), name
+    first.save_pretrained(tmp_path / "model")
+    sentences = toy_words(6, seed=4)
+    on_cpu = word_scores(WordLabeller.from_pretrained(tmp_path / "model", device=CPU), sentences)
+    for gpu, cpu in zip(word_scores(first, sentences), on_cpu, strict=True):
+        np.testing.assert_allclose(gpu, cpu, atol=5e-3)

@@ -9,7 +9,7 @@ import torch
 from torch.optim import AdamW
 
 import tiny
-from zerotag.checkpoint import Checkpoints, EpochRecord, Position, delete
+from zerotag.checkpoint import Checkpoints, EpochRecord, Position, delete, position_in
 from zerotag.errors import ZerotagError
 from zerotag.model import Network
 
@@ -88,6 +88,17 @@ def test_the_newest_counts_where_a_kill_left_two(tmp_path: Path) -> None:
     Checkpoints(tmp_path, "print").save(first, optimizer, Position(epoch=9, step=12))
     kept.rename(tmp_path / kept.name)
     assert Checkpoints(tmp_path, "print").resume(first, optimizer).step == 12
+
+
+def test_a_position_can_be_read_without_the_training(tmp_path: Path) -> None:
+    its_network, optimizer = trained(1)
+    position = Position(epoch=2, history=[EpochRecord(0.5, 0.7, 0.4), EpochRecord(0.4, 0.8, 0.3)], best_epoch=1)
+    assert position_in(tmp_path) == Position()
+    Checkpoints(tmp_path, "print").save(its_network, optimizer, position)
+    assert position_in(tmp_path) == position
+    (tmp_path / "step-0002-00000000" / "position.json").write_text("{}")
+    with pytest.raises(ZerotagError, match="an unfinished training, is damaged"):
+        position_in(tmp_path)
 
 
 def test_another_fingerprint_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import pytest
@@ -17,11 +17,15 @@ OUT_OF_RANGE: list[tuple[type[ModelConfig] | type[TrainConfig], str, list[Any]]]
     (ModelConfig, "hidden_size", [0]),
     (ModelConfig, "dropout", [-0.1, 1.0, NAN]),
     (ModelConfig, "window", [15, -1]),
+    (ModelConfig, "lone_words", ["no", 1]),
+    (ModelConfig, "attend_to_end", ["no"]),
+    (ModelConfig, "truncate", [None]),
     (TrainConfig, "epochs", [0]),
     (TrainConfig, "batch_size", [0]),
     (TrainConfig, "learning_rate", [0.0, -1e-5, 1.5, NAN]),
     (TrainConfig, "optimizer", ["sgd"]),
     (TrainConfig, "warmup", [-0.1, 1.1, NAN]),
+    (TrainConfig, "warmup_unit", ["epochs"]),
     (TrainConfig, "weight_decay", [-0.1, 1.0, NAN]),
     (TrainConfig, "adam_epsilon", [0.0, 1.0, NAN]),
     (TrainConfig, "loss", ["hinge"]),
@@ -98,6 +102,17 @@ def test_the_paper_preset_is_the_paper() -> None:
             "optimizer": "adamw",
         }.items()
     )
+
+
+def test_the_reference_preset_is_the_paper_with_the_ways_of_its_code() -> None:
+    (model, training), (paper_model, paper_training) = PRESETS["reference"], PRESETS["paper"]
+    assert model == replace(paper_model, lone_words=True, attend_to_end=True, truncate=True)
+    assert training == replace(paper_training, warmup_unit="sentences", loss="twice-squashed")
+
+
+def test_the_bilstm_reads_words_alone_anyway() -> None:
+    with pytest.raises(ZerotagError, match=r"^lone_words True is out of range; allowed: false, for encoder 'bilstm'"):
+        ModelConfig(encoder="bilstm", lone_words=True)
 
 
 @pytest.mark.parametrize("preset", PRESETS)

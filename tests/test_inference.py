@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tiny
-from zerotag import inference
+from zerotag import inference, prediction
 from zerotag.align import word_scores
 from zerotag.config import ModelConfig
 from zerotag.errors import ZerotagError
-from zerotag.inference import evaluating, in_groups, predict, stream
+from zerotag.inference import in_groups, predict, stream
 from zerotag.labeller import WordLabeller
+from zerotag.model import Network, TensorBatch
 from zerotag.scorers.native import NativeScorer
 from zerotag.types import Scored, Sentence
 from zerotag.words import split
@@ -39,7 +40,7 @@ def _sentences(*lengths: int) -> list[Sentence]:
 
 
 def _scores(made: WordLabeller, sentences: list[Sentence], *, at_once: int = 1024) -> list[Scored]:
-    return list(NativeScorer(made.network, made.aligner, at_once=at_once).score(sentences))
+    return list(NativeScorer(made.predictor, made.aligner, at_once=at_once).score(sentences))
 
 
 def _check_alike(some: list[Scored], others: list[Scored]) -> None:
@@ -64,24 +65,41 @@ def test_scores_do_not_depend_on_the_company(family: str, monkeypatch: pytest.Mo
     assert words.std(axis=0).min() > 0.01, "else the test could not fail"
 
 
-def test_long_and_short_sentences_in_one_batch(labeller: WordLabeller) -> None:
+def test_long_and_short_sentences_in_one_batch(labeller: WordLabeller, monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = _sentences(5, 70, 1, 140)
     encoded = labeller.aligner.encode(sentences)
     assert labeller.aligner.batch(encoded).stitch is not None
-    with evaluating(labeller.network), torch.inference_mode():
-        mixed = list(
-            inference._forward(labeller.network, labeller.aligner, encoded, inference.device_of(labeller.network))
-        )
-    for sentence, its, prediction in zip(sentences, encoded, mixed, strict=True):
+    monkeypatch.setattr(inference, "token_budget", lambda _: 10**6)
+    monkeypatch.setattr(prediction, "by_token_budget", lambda costs, _: [list(range(len(costs)))])
+    mixed = predict(labeller.network, labeller.aligner, encoded)
+    monkeypatch.undo()
+    for sentence, its, predicted in zip(sentences, encoded, mixed, strict=True):
         (alone,) = _scores(labeller, [sentence])
-        assert prediction.token_scores is not None
-        np.testing.assert_allclose(prediction.sentence_scores, alone.sentence_scores, rtol=0, atol=1e-5)
-        np.testing.assert_allclose(word_scores(its, prediction.token_scores), alone.word_scores, rtol=0, atol=1e-5)
+        assert predicted.token_scores is not None
+        np.testing.assert_allclose(predicted.sentence_scores, alone.sentence_scores, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(word_scores(its, predicted.token_scores), alone.word_scores, rtol=0, atol=1e-5)
+
+
+def test_a_long_document_goes_through_the_encoder_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = _labeller()
+    (document,) = _sentences(140)
+    (whole,) = _scores(made, [document])
+    sizes: list[int] = []
+
+    def encode(batch: TensorBatch) -> torch.Tensor:
+        sizes.append(batch.input_ids.numel())
+        return Network.encode(made.network, batch)
+
+    monkeypatch.setattr(made.network, "encode", encode)
+    monkeypatch.setattr(inference, "token_budget", lambda _: 2 * tiny.POSITIONS // 2)
+    _check_alike(_scores(made, [document]), [whole])
+    assert len(sizes) > 2
+    assert max(sizes) <= 2 * tiny.POSITIONS // 2
 
 
 def test_every_word_of_a_long_document_has_a_score_of_its_own(labeller: WordLabeller) -> None:
     words = [word for sentence, _ in tiny.sentences(800) for word in sentence][:5000]
-    scorer = NativeScorer(labeller.network, labeller.aligner)
+    scorer = NativeScorer(labeller.predictor, labeller.aligner)
     (scored,) = scorer.score([Sentence.from_words(words)])
     assert scored.word_scores.shape == (5000, 3)
     assert np.isfinite(scored.word_scores).all()
@@ -95,7 +113,7 @@ def test_every_word_of_a_long_document_has_a_score_of_its_own(labeller: WordLabe
 def test_around_the_border_between_one_window_and_two(extra: int) -> None:
     made = _labeller()
     length = made.aligner.capacity + extra
-    scorer = NativeScorer(made.network, made.aligner)
+    scorer = NativeScorer(made.predictor, made.aligner)
     (scored,) = scorer.score([Sentence.from_words(["pump"] * length)])
     assert scorer.passes == (2 if extra > 0 else 1)
     assert scored.word_scores.shape == (length, 3)
@@ -121,10 +139,10 @@ def test_the_word_score_is_the_highest_of_its_sub_words() -> None:
     made = _labeller()
     (encoded,) = made.aligner.encode([Sentence.from_words(["perhaps"])])
     assert len(encoded) == 2
-    (prediction,) = predict(made.network, made.aligner, [encoded])
-    assert prediction.token_scores is not None
+    (predicted,) = predict(made.network, made.aligner, [encoded])
+    assert predicted.token_scores is not None
     (scored,) = _scores(made, [Sentence.from_words(["perhaps"])])
-    assert scored.word_scores.tolist() == [prediction.token_scores.max(axis=0).tolist()]
+    assert scored.word_scores.tolist() == [predicted.token_scores.max(axis=0).tolist()]
 
 
 def test_sentences_are_taken_as_they_are_needed() -> None:

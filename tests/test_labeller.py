@@ -98,7 +98,7 @@ class Hub:
 def test_pushing_to_the_hub_and_loading_from_it(
     labeller: WordLabeller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zerotag.labeller.HfApi", Hub)
+    monkeypatch.setattr("huggingface_hub.HfApi", Hub)
     assert labeller.push_to_hub("me/hedges", private=True, token="secret") == "https://hub.example/me/hedges"
     assert (Hub.uploaded["token"], Hub.uploaded["created"], Hub.uploaded["to"]) == ("secret", "me/hedges", "me/hedges")
     assert Hub.uploaded["private"]
@@ -117,7 +117,7 @@ def test_pushing_to_the_hub_and_loading_from_it(
             (tmp_path / file).write_bytes(content)
         return str(tmp_path)
 
-    monkeypatch.setattr("zerotag.labeller.snapshot_download", download)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     assert WordLabeller.from_pretrained("me/hedges").label(["may leak"]) == labeller.label(["may leak"])
 
 

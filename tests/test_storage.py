@@ -19,7 +19,7 @@ import toy
 import zerotag
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
-from zerotag.labeller import WordLabeller, load
+from zerotag.labeller import Labeller, WordLabeller, load
 from zerotag.storage import check_place, read_manifest, whole_file, whole_folder
 from zerotag.training import train
 from zerotag.types import Rule, Scored, Sentence
@@ -27,7 +27,7 @@ from zerotag.types import Rule, Scored, Sentence
 TEXTS = [[*words, "😀"] for words, _ in tiny.sentences(5)] + [["pump"] * 200]
 
 
-def scores(labeller: WordLabeller) -> list[Scored]:
+def scores(labeller: Labeller) -> list[Scored]:
     return list(labeller.score(map(Sentence.from_words, TEXTS)))
 
 
@@ -67,7 +67,7 @@ def test_a_plain_classifier_too(tmp_path: Path) -> None:
     config = ModelConfig(encoder="tiny", depth=3, head="cls", window=32)
     saved = tiny.labeller(config=config)
     saved.save_pretrained(tmp_path / "model")
-    loaded = load(tmp_path / "model")
+    loaded = WordLabeller.from_pretrained(tmp_path / "model")
     assert loaded.manifest.model == config
     before, after = saved.network.state_dict(), loaded.network.state_dict()
     assert "head.output.weight" in after
@@ -216,8 +216,8 @@ def test_a_folder_that_cannot_be_read(folder: Path) -> None:
 
 
 def test_a_newer_format_names_the_cure(folder: Path) -> None:
-    rewrite(lambda document: document.update(format=2))(folder)
-    with pytest.raises(ZerotagError, match=r"has format 2, this zerotag \(.+\) reads up to 1: pip install -U zerotag$"):
+    rewrite(lambda document: document.update(format=3))(folder)
+    with pytest.raises(ZerotagError, match=r"has format 3, this zerotag \(.+\) reads up to 2: pip install -U zerotag$"):
         load(folder)
 
 

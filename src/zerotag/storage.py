@@ -21,7 +21,8 @@ from zerotag.config import ModelConfig, TrainConfig, from_dict
 from zerotag.errors import ZerotagError
 from zerotag.types import Rule
 
-FORMAT = 1
+FORMAT = 2
+EARLIEST_FORMAT = 1  # which is still written where there is nothing in a folder that its readers do not know
 MANIFEST = "zerotag.json"
 WEIGHTS = "model.safetensors"
 DAMAGED = "the model folder is damaged, copy it again"
@@ -31,6 +32,20 @@ def versions() -> dict[str, str]:
     """Of zerotag and of what results depend on."""
     packages = ("torch", "transformers", "tokenizers", "numpy")
     return {"zerotag": zerotag.__version__, "python": platform.python_version(), **{p: version(p) for p in packages}}
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What is known of a model that was exported for ONNX Runtime, in format 2, beside what it was exported from."""
+
+    precision: str
+    """`fp32`, or `int8` for weights of 8 bits."""
+
+    difference: float
+    """The largest difference between its scores and those of the exported model, on probe sentences."""
+
+    pad_id: int
+    """The sub-word that fills batches up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +61,7 @@ class Manifest:
     sentences: Mapping[str, int]
     versions: Mapping[str, str] = field(default_factory=versions)
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    export: Export | None = None
 
 
 def write_folder(folder: Path, manifest: Manifest, write_files: Callable[[Path], None]) -> None:
@@ -58,7 +74,8 @@ def write_folder(folder: Path, manifest: Manifest, write_files: Callable[[Path],
         write_files(new)
         files = sorted(file for file in new.rglob("*") if file.is_file())
         digests = {file.relative_to(new).as_posix(): _digest(file) for file in files}
-        document = {"format": FORMAT, **asdict(manifest), "sha256": digests}
+        its_format = EARLIEST_FORMAT if manifest.export is None else FORMAT
+        document = {"format": its_format, **asdict(manifest), "sha256": digests}
         (new / MANIFEST).write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         (new / "README.md").write_text(model_card(manifest), encoding="utf-8")
 
@@ -154,6 +171,7 @@ def _parse(document: dict[str, Any]) -> Manifest:
         sentences=document["sentences"],
         versions=document["versions"],
         created=document["created"],
+        export=Export(**document["export"]) if document.get("export") else None,
     )
     if len(manifest.rules) != len(manifest.label_names):
         raise ValueError(f"{len(manifest.rules)} rules for {len(manifest.label_names)} labels")
@@ -222,4 +240,6 @@ def model_card(manifest: Manifest) -> str:
         + ", ".join(f"{name} {number}" for name, number in manifest.versions.items())
         + ".",
     ]
+    if manifest.export:
+        lines += ["", f"Exported for ONNX Runtime, precision {manifest.export.precision}."]
     return "\n".join(lines) + "\n"

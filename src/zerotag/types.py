@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -164,17 +165,11 @@ def decide(scored: Scored, label_names: Sequence[str], rules: Sequence[Rule]) ->
     by_label = np.stack(
         [rule.words(scored.word_scores[:, k], scored.sentence_scores[k]) for k, rule in enumerate(rules)], axis=1
     )  # (words, labels)
+    # Lists, since looking at numbers one by one is slow in arrays.
+    rows = zip(sentence.words, sentence.spans, scored.word_scores.tolist(), by_label.tolist(), strict=True)
     words = tuple(
-        Word(
-            text=word,
-            start=start,
-            end=end,
-            scores={name: float(score) for name, score in zip(label_names, scores, strict=True)},
-            labels=tuple(name for name, yes in zip(label_names, decisions, strict=True) if yes),
-        )
-        for word, (start, end), scores, decisions in zip(
-            sentence.words, sentence.spans, scored.word_scores, by_label, strict=True
-        )
+        Word(word, start, end, dict(zip(label_names, scores, strict=True)), tuple(compress(label_names, decisions)))
+        for word, (start, end), scores, decisions in rows
     )
     verdicts = zip(label_names, rules, scored.sentence_scores, strict=True)
     return Labelled(

@@ -53,7 +53,7 @@ MISTAKES = {
     "not UTF-8: train": Mistake(
         TRAIN, "{here}/train.tsv:3: not UTF-8 (byte 0xe9", {"train.tsv": b"a\tO\n\ncaf\xe9\tO\n"}
     ),
-    "not UTF-8: label": Mistake(LABEL, "{here}/in.txt:2: not UTF-8", {"in.txt": b"a pump\n\xff\xfe\n"}),
+    "not UTF-8: label": Mistake(LABEL + " --strict", "{here}/in.txt:2: not UTF-8", {"in.txt": b"a pump\n\xff\xfe\n"}),
     "not UTF-8: evaluate": Mistake(EVALUATE, "{here}/gold.tsv:1: not UTF-8", {"gold.tsv": b"\xe9\tO\n"}),
     "not UTF-8: UTF-16": Mistake(TRAIN, "{here}/train.tsv:1: ", {"train.tsv": GOOD.encode("utf-16")}),
     "binary file: a picture": Mistake(
@@ -140,7 +140,7 @@ MISTAKES = {
         TRAIN, "{here}/train.tsv:1: a word of 1,000,000 characters", {"train.tsv": "x" * 1_000_000 + "\tO\n"}
     ),
     "1 MB word: label": Mistake(
-        LABEL, "{here}/in.txt:2: a word of 1,000,000 characters", {"in.txt": PLAIN + "x" * 1_000_000}
+        LABEL + " --strict", "{here}/in.txt:2: a word of 1,000,000 characters", {"in.txt": PLAIN + "x" * 1_000_000}
     ),
     "1 MB word: evaluate": Mistake(
         EVALUATE, "{here}/gold.tsv:1: a word of 1,000,000 characters", {"gold.tsv": "x" * 1_000_000 + "\tO\n"}

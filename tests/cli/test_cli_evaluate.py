@@ -39,6 +39,35 @@ def test_json(zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path
     assert report["macro"]["map"] == label["measures"]["map"] == 1.0
 
 
+def test_faithfulness(zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.json"
+    for method in ("native", "random"):
+        shown = zerotag.succeeds(
+            "evaluate", model, gold_file, "--faithfulness", "--method", method, "--json", out, "--overwrite"
+        )
+        report = json.loads(out.read_text())
+        (line,) = [line for line in shown.splitlines() if line.startswith("faithfulness: ")]
+        assert f"comprehensiveness {report['comprehensiveness']:.3f} (higher is better)" in line
+        assert f"sufficiency {report['sufficiency']:.3f} (lower is better)" in line
+        if method == "native":  # one cue word decides: without it little is left, with it alone enough
+            assert report["comprehensiveness"] > 0.5
+            assert report["sufficiency"] < 0.2
+        else:
+            assert report["comprehensiveness"] < 0.5
+
+
+def test_faithfulness_without_a_positive_sentence_or_a_mask_token(
+    zerotag: CommandLine, model: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "gold.csv"
+    source.write_text("text,label\na valve holds .,0\n")
+    assert "the model calls no sentence positive" in zerotag.succeeds("evaluate", model, source, "--faithfulness")
+    train = toy.write_tsv(tmp_path / "train.tsv", toy.gold(20))
+    zerotag.succeeds("train", train, "--preset", "bilstm", "--epochs", 1, "--out", tmp_path / "bilstm")
+    message = zerotag.fails("evaluate", tmp_path / "bilstm", source, "--faithfulness")
+    assert message == "--faithfulness hides words behind a mask token, and this model's tokenizer has none"
+
+
 def test_an_output_that_exists(zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.json"
     out.write_text("mine")

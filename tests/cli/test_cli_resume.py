@@ -20,7 +20,7 @@ from safetensors.torch import save_file
 
 import toy
 from commands import CommandLine, Outcome, Started, error_line
-from zerotag.training import Run
+from zerotag.run import Run
 
 DONE = 0
 KILLED = -signal.SIGKILL
@@ -64,8 +64,8 @@ class Training:
 
 def checkpoint_often() -> None:
     """After every step, however long it takes to write."""
-    mock.patch("zerotag.training.CHECKPOINT_SECONDS", 0.0).start()
-    mock.patch("zerotag.training.Run._saving_took", mock.PropertyMock(return_value=0.0), create=True).start()
+    mock.patch("zerotag.run.CHECKPOINT_SECONDS", 0.0).start()
+    mock.patch("zerotag.run.Run._saving_took", mock.PropertyMock(return_value=0.0), create=True).start()
 
 
 def test_killed_at_random_moments(tmp_path: Path, corpus: Path, encoder: Path) -> None:
@@ -174,7 +174,7 @@ def die_in_second_epoch() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         train_epoch(run)
 
-    mock.patch("zerotag.training.Run._epoch", epoch).start()
+    mock.patch("zerotag.run.Run._epoch", epoch).start()
 
 
 def test_other_settings_or_data_are_refused(tmp_path: Path, corpus: Path, encoder: Path) -> None:

@@ -197,3 +197,22 @@ def test_durations() -> None:
         "1:00:00",
         "2:05:00",
     ]
+
+
+def test_the_bilstm_starts_from_word_vectors(zerotag: CommandLine, tmp_path: Path) -> None:
+    train = toy.write_tsv(tmp_path / "train.tsv", toy.gold(20))
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("Pump 1 2 3\nvalve 4 5 6\n", encoding="utf-8")
+    command = ["train", train, "--out", tmp_path / "model", "--epochs", 1, "--vectors", vectors]
+    assert "allowed: none, but for encoder 'bilstm'" in zerotag.fails(*command)
+    command += ["--preset", "bilstm"]
+    zerotag.succeeds(*command)
+    settings = json.loads((tmp_path / "model" / "zerotag.json").read_text())["model"]
+    assert (settings["encoder"], settings["vectors"]) == ("bilstm", str(vectors))
+    assert json.loads((tmp_path / "model" / "config.json").read_text())["word_size"] == 3
+
+    vectors.write_text("Pump 1 2 3\nvalve 4 5\n", encoding="utf-8")
+    message = zerotag.fails(*command, "--overwrite")
+    assert message.startswith(f"{vectors}:2: 2 numbers after the word, expected 3")
+    vectors.unlink()
+    assert zerotag.fails(*command, "--overwrite") == f"vectors {vectors} cannot be read: No such file or directory"

@@ -10,17 +10,20 @@ import typer
 from typer.main import get_command
 
 import zerotag
-from zerotag.cli import comparing, corpora, demo, evaluating, labelling, training
+from zerotag.cli import comparing, corpora, demo, evaluating, explaining, exporting, labelling, serving, training
 from zerotag.errors import ZerotagError
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command("train")(training.train)
 app.command("label")(labelling.label)
 app.command("evaluate")(evaluating.evaluate)
+app.command("explain")(explaining.explain)
 app.command("demo")(demo.demo)
+app.command("export")(exporting.export)
 app.command("data")(corpora.data)
 app.command("compare")(comparing.compare)
 app.command("results")(comparing.results)
+app.command("serve")(serving.serve)
 
 
 def _show_version(value: bool) -> None:

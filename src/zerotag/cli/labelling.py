@@ -2,41 +2,57 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zerotag.cli.options import (
-    Device,
-    InputFormat,
-    Method,
-    Overwrite,
-    TextColumn,
-    Threshold,
-    columns,
-    loaded,
-    require_absent,
-)
+import zerotag
+from zerotag.cli.labelling_progress import LabellingProgress, summary
+from zerotag.cli.options import Device, InputFormat, Method, Overwrite, TextColumn, Threshold, columns, loaded
 from zerotag.errors import ZerotagError
 
-_BY_SUFFIX = {".jsonl": "jsonl", ".tsv": "tsv", ".html": "html", ".txt": "text"}
+if TYPE_CHECKING:
+    from zerotag.bulk.encoders import Form
+    from zerotag.bulk.inputs import Inputs, Rejected
+    from zerotag.bulk.run import Run
+    from zerotag.bulk.state import State
+    from zerotag.labeller import Labeller
+    from zerotag.render import Style
+
+_AT_ONCE = 1_024  # records that are held, and scored together, at a time
+_LARGE_BUDGET = 1 << 16  # sub-words of a batch, which only a GPU has
+_REJECTS_SHOWN = 20
 
 
 def label(
     model: Annotated[Path, typer.Argument(metavar="MODEL_DIR", help="Model folder that `zerotag train` wrote.")],
-    source: Annotated[
-        Path | None, typer.Argument(metavar="INPUT", help="Text to label; - or nothing for standard input.")
+    sources: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[INPUT]...", help="Files to label, plain, .gz or .zst; - or nothing for standard input."
+        ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="File to write. [standard output]")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; .gz and .zst are packed. [standard output]")] = None,
     output_format: Annotated[
         str | None,
-        typer.Option("--format", help="jsonl, tsv, html or text. [by --out; text in a terminal, else jsonl]"),
+        typer.Option("--format", help="jsonl, tsv, html, text or parquet. [by --out; text in a terminal, else jsonl]"),
     ] = None,
+    origins: Annotated[
+        bool | None,
+        typer.Option(
+            "--source/--no-source", help="Add file and line to each record of jsonl and parquet. [with several inputs]"
+        ),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first record that cannot be used, instead of listing it.")
+    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
     method: Method = "native",
     threshold: Threshold = None,
     text_column: TextColumn = "text",
@@ -44,54 +60,142 @@ def label(
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Label the words of new text."""
-    require_absent(out, overwrite)
-    from zerotag.render import FORMATS, Style
+    """Label the words of new text.
 
-    chosen = _output_format(output_format, out)
-    if chosen not in FORMATS:
-        raise ZerotagError(f"unknown format {chosen!r}; allowed: {', '.join(FORMATS)}")
-
-    from zerotag.data import stream
+    Records that cannot be used are listed in OUT.rejected.jsonl and the run goes on. Killed, it goes on with --resume.
+    """
+    from zerotag.bulk.encoders import form_for
+    from zerotag.bulk.inputs import Inputs
+    from zerotag.bulk.run import Run
+    from zerotag.bulk.unfinished import nothing_left_to_do
+    from zerotag.data import Source
     from zerotag.scorers import create
-    from zerotag.types import Sentence, decide
 
+    paths = sources or [Path("-")]
+    form = form_for(
+        out,
+        output_format,
+        otherwise="text" if sys.stdout.isatty() else "jsonl",
+        origins=len(paths) > 1 if origins is None else origins,
+    )
+    inputs = Inputs(
+        [Source(None if path == Path("-") else path) for path in paths],
+        columns(text_column, None, None, input_format),
+    )
+    if resume:
+        _check_resume(out, form, inputs)
+    if out is not None and nothing_left_to_do(out, resume=resume, overwrite=overwrite):
+        typer.echo(f"{out} is complete: nothing is left to do", err=True)
+        return
+    inputs.check()
     labeller = loaded(model, device, threshold)
-    scorer = create(method, labeller)
-    typing = source in (None, Path("-")) and sys.stdin.isatty()
+    typing = not inputs.are_files and sys.stdin.isatty()
     if typing:
         typer.echo("Type sentences, one per line; Ctrl-D ends.", err=True)
-    sentences = stream(source, columns=columns(text_column, None, None, input_format))
-    # One who types wants an answer to each line; a file goes through in large groups.
-    groups: Iterable[Iterable[Sentence]] = ([sentence] for sentence in sentences) if typing else [sentences]
-    scored = chain.from_iterable(map(scorer.score, groups))
-    results = (decide(one, labeller.label_names, labeller.rules) for one in scored)
-    style = Style(
+    at_once = 1 if typing else _at_once(labeller)  # whoever types wants an answer to each line
+    with LabellingProgress(silent=out is None and sys.stdout.isatty()) as progress:
+        run = Run(
+            inputs=inputs,
+            scorer=create(method, labeller),
+            label_names=labeller.label_names,
+            rules=labeller.rules,
+            at_once=at_once,
+            strict=strict,
+            show=progress.show,
+        )
+        style = _style(labeller, inputs, colour=out is None)
+        if out is None:
+            state = _to_standard_output(run, form, style)
+        else:
+            arguments = {
+                "zerotag version": zerotag.__version__,
+                "model": _identity(model),
+                "method": method,
+                "threshold": threshold,
+                "input": inputs.identity(),
+                "text column": text_column,
+                "input format": input_format,
+                "output format": form,
+                "device": [device, at_once],
+            }
+            state = _to_file(run, form, style, out, arguments if inputs.are_files else None, resume=resume)
+    if out is not None or inputs.are_files or state.rejected:
+        _show_summary(state, labeller.label_names, out)
+
+
+def _check_resume(out: Path | None, form: Form, inputs: Inputs) -> None:
+    if out is None:
+        raise ZerotagError("--resume needs --out: standard output cannot be taken up again")
+    if not inputs.are_files:
+        raise ZerotagError("--resume needs files: standard input cannot be read again")
+    if not form.is_appendable:
+        raise ZerotagError(f"--resume cannot go on with {form.format}; it can with jsonl, tsv and parquet")
+
+
+def _at_once(labeller: Labeller) -> int:
+    """More for a device that takes more: it should be busy for several batches."""
+    return _AT_ONCE * (16 if labeller.predictor.token_budget > _LARGE_BUDGET else 1)
+
+
+def _identity(model: Path) -> str:
+    """What tells a model from others: the digest of its manifest, which has those of all its files."""
+    from zerotag.storage import MANIFEST
+
+    manifest = model / MANIFEST
+    return hashlib.sha256(manifest.read_bytes()).hexdigest() if manifest.exists() else str(model)
+
+
+def _style(labeller: Labeller, inputs: Inputs, *, colour: bool) -> Style:
+    from zerotag.render import Style
+
+    first, *others = (Path(source.name).name for source in inputs.sources)
+    return Style(
         label_names=labeller.label_names,
         rules=labeller.rules,
-        title=f"{', '.join(labeller.label_names)}: {source.name if source else 'standard input'}",
+        title=f"{', '.join(labeller.label_names)}: {first}{' and others' if others else ''}",
         negative=labeller.manifest.negative,
-        colour=out is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ,
+        colour=colour and sys.stdout.isatty() and "NO_COLOR" not in os.environ,
     )
-    _write(FORMATS[chosen](results, style), out)
 
 
-def _output_format(asked: str | None, out: Path | None) -> str:
-    if asked is not None:
-        return asked
-    if out is not None:
-        return _BY_SUFFIX.get(out.suffix, "jsonl")
-    return "text" if sys.stdout.isatty() else "jsonl"
+def _to_standard_output(run: Run, form: Form, style: Style) -> State:
+    from zerotag.bulk.run import label_to_stream
+
+    numbers = itertools.count(1)
+
+    def warn(rejected: Rejected) -> None:
+        number = next(numbers)
+        if number <= _REJECTS_SHOWN:
+            typer.echo(f"rejected: {rejected.reason}", err=True)
+        if number == _REJECTS_SHOWN:
+            typer.echo("rejected: others are only counted; --out FILE also lists them", err=True)
+
+    return label_to_stream(run, sys.stdout.buffer, form, style, warn)
 
 
-def _write(chunks: Iterator[str], out: Path | None) -> None:
-    if out is not None:
-        from zerotag.storage import whole_file
+def _to_file(
+    run: Run, form: Form, style: Style, out: Path, arguments: Mapping[str, Any] | None, *, resume: bool
+) -> State:
+    from zerotag.bulk.encoders import encoder
+    from zerotag.bulk.run import label_to_file, label_to_page
+    from zerotag.bulk.unfinished import unfinished
 
-        with whole_file(out) as file:
-            file.writelines(chunks)
-        return
-    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-    for chunk in chunks:
-        sys.stdout.write(chunk)
-        sys.stdout.flush()
+    if not form.is_appendable:
+        with unfinished(out, None, resume=False) as output:
+            label_to_page(run, output, form, style)
+            return output.state
+    its_encoder = encoder(form, style)
+    with unfinished(out, arguments, resume=resume, beginning=its_encoder.beginning) as output:
+        if output.state.sentences:
+            typer.echo(f"going on after {output.state.sentences:,} sentences", err=True)
+        label_to_file(run, output, its_encoder)
+        return output.state
+
+
+def _show_summary(state: State, label_names: Sequence[str], out: Path | None) -> None:
+    from zerotag.bulk.unfinished import rejects_of
+
+    for line in summary(state, label_names):
+        typer.echo(line, err=True)
+    if out is not None and state.rejected:
+        typer.echo(f"the rejected records are listed in {rejects_of(out)}", err=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import torch
 
     from zerotag.data import Columns
-    from zerotag.labeller import WordLabeller
+    from zerotag.labeller import Labeller
 
 TextColumn = Annotated[str, typer.Option(help="Column that holds the text, in CSV, JSONL and Parquet.")]
 LabelColumns = Annotated[
@@ -75,7 +75,7 @@ def require_absent(output: Path | None, overwrite: bool) -> None:
         raise ZerotagError(f"{output} exists; choose another name or give --overwrite")
 
 
-def loaded(model: Path, device: str | None, threshold: float | None) -> WordLabeller:
+def loaded(model: Path, device: str | None, threshold: float | None) -> Labeller:
     """The model of a folder, deciding words by its own thresholds or by the one given."""
     from zerotag.labeller import load
 

@@ -35,6 +35,9 @@ def train(
     model: Annotated[
         str | None, typer.Option(help=f"Encoder: a folder or a name on the Hugging Face hub. [{PACKAGED_ENCODER}]")
     ] = None,
+    vectors: Annotated[
+        Path | None, typer.Option(help="Word vectors as text (GloVe, word2vec) for --preset bilstm. [at random]")
+    ] = None,
     head: Annotated[str | None, typer.Option(help="soft-attention, or cls for a plain sentence classifier.")] = None,
     depth: Annotated[str | None, typer.Option(help="Layer to read, or auto.")] = None,
     beta: Annotated[float | None, typer.Option(help="Sharpness of the attention.")] = None,
@@ -63,7 +66,13 @@ def train(
         require_absent(out, overwrite)
     model_config, train_config = _configs(
         preset,
-        {"encoder": model, "head": head, "depth": _depth(depth), "beta": beta},
+        {
+            "encoder": model,
+            "vectors": None if vectors is None else str(vectors),
+            "head": head,
+            "depth": _depth(depth),
+            "beta": beta,
+        },
         {
             "gamma": gamma,
             "epochs": epochs,

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from zerotag.data.columns import Columns
-from zerotag.data.lines import lines, without_end
+from zerotag.data.lines import Line, raw_lines, without_end
 from zerotag.data.problems import shown
-from zerotag.data.rows import Row, from_record
+from zerotag.data.rows import Record, Row, attempt, from_record
+from zerotag.data.sources import Position, Source
 from zerotag.errors import ZerotagError
 
 
-def rows(path: Path | None, columns: Columns, *, labelled: bool) -> Iterator[Row]:
-    """A row per line that is not blank."""
-    for where, line in lines(path):
-        if line.strip():
-            yield from_record(where, _record(where, without_end(line)), columns, labelled=labelled)
+def records(source: Source, columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
+    """A record per line that is not blank."""
+    make = partial(_row, columns=columns, labelled=labelled)
+    for line in raw_lines(source, start):
+        yield from attempt([line], make)
 
 
-def _record(where: str, line: str) -> dict[str, object]:
+def _row(lines: Sequence[Line], *, columns: Columns, labelled: bool) -> Row | None:
+    (line,) = lines
+    text = without_end(line.text)
+    return from_record(line.where, _values(line.where, text), columns, labelled=labelled) if text.strip() else None
+
+
+def _values(where: str, line: str) -> dict[str, object]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -1,71 +1,83 @@
-"""Opening files, and decoding text line by line with the line number of whatever is wrong."""
+"""Text line by line, with the file and line of whatever is wrong."""
 
 from __future__ import annotations
 
-import gzip
-import sys
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import NamedTuple
 
+from zerotag.data.sources import START, Position, Source
 from zerotag.errors import ZerotagError
 
-_STDIN = "standard input"
+_BYTE_ORDER_MARK = "\ufeff".encode()
+_MAX_LINE = 64 << 20  # bytes; what is longer is not text, and must not fill the memory
 
 
-def name_of(path: Path | None) -> str:
-    """How messages call the source; None is standard input."""
-    return _STDIN if path is None else str(path)
+class Line(NamedTuple):
+    """A line as a file has it; nothing is wrong with it before somebody asks for its text."""
+
+    source: str
+    number: int
+    raw: bytes
+    end: Position
+
+    @property
+    def where(self) -> str:
+        """File and line, as messages give them."""
+        return f"{self.source}:{self.number}"
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is nothing but spaces and tabs; other white space, such as a no-break space, can be a word."""
+        content = self.raw.removesuffix(b"\n").removesuffix(b"\r").strip(b" \t")
+        return not content or (self.number == 1 and content == _BYTE_ORDER_MARK)
+
+    @property
+    def text(self) -> str:
+        """The line decoded, its end included."""
+        if b"\0" in self.raw:
+            raise ZerotagError(f"{self.where}: a NUL byte: a binary file, or text that is not UTF-8; save it as UTF-8")
+        if len(self.raw) >= _MAX_LINE:
+            raise ZerotagError(f"{self.where}: a line of more than {_MAX_LINE >> 20} MiB; split or remove it")
+        try:
+            text = self.raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ZerotagError(
+                f"{self.where}: not UTF-8 (byte {self.raw[error.start]:#04x} at position {error.start + 1}); "
+                "save it as UTF-8"
+            ) from None
+        return text.removeprefix("\ufeff") if self.number == 1 else text
 
 
-@contextmanager
-def opened(path: Path | None) -> Iterator[BinaryIO]:
-    """The bytes of a file, unzipped if its name ends in .gz, or of standard input for None."""
-    name = name_of(path)
-    try:
-        if path is None:
-            yield sys.stdin.buffer
-        elif path.suffix.lower() == ".gz":
-            with gzip.open(path, "rb") as unzipped:
-                yield cast(BinaryIO, unzipped)
-        else:
-            with path.open("rb") as file:
-                yield file
-    except FileNotFoundError:
-        raise ZerotagError(f"{name}: no such file") from None
-    except IsADirectoryError:
-        raise ZerotagError(f"{name}: a folder, not a file; give one of the files in it") from None
-    except PermissionError:
-        raise ZerotagError(f"{name}: no permission to read it; see its owner and mode") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ZerotagError(f"{name}: damaged gzip file ({error}); zip or fetch it again") from None
-    except OSError as error:
-        raise ZerotagError(f"{name}: cannot be read ({error.strerror or error})") from None
+def raw_lines(source: Source, start: Position = START) -> Generator[Line]:
+    """The lines from a position on, not yet decoded. Only a line feed ends a line."""
+    offset, number = start
+    with source.opened(offset) as file:
+        while raw := file.readline(_MAX_LINE):
+            offset += len(raw)
+            rest = raw
+            while len(rest) == _MAX_LINE and not rest.endswith(b"\n"):
+                rest = file.readline(_MAX_LINE)
+                offset += len(rest)
+            number += 1
+            yield Line(source.name, number, raw, Position(offset, number))
 
 
 def lines(path: Path | None) -> Iterator[tuple[str, str]]:
-    """Each line with its `file:line`, line end included. Only a line feed ends a line."""
-    name = name_of(path)
-    with opened(path) as file:
-        for number, line in enumerate(file, 1):
-            where = f"{name}:{number}"
-            text = _decoded(line, where)
-            yield where, text.removeprefix("\ufeff") if number == 1 else text
+    """Each line with its `file:line`, line end included; the first one that is no text is an error."""
+    for line in raw_lines(Source(path)):
+        yield line.where, line.text
+
+
+def paragraphs(source: Source, start: Position = START) -> Iterator[list[Line]]:
+    """Runs of lines that are not blank."""
+    for blank, run in groupby(raw_lines(source, start), key=attrgetter("is_blank")):
+        if not blank:
+            yield list(run)
 
 
 def without_end(line: str) -> str:
     """The line without its line feed or carriage return and line feed."""
     return line.removesuffix("\n").removesuffix("\r")
-
-
-def _decoded(line: bytes, where: str) -> str:
-    if b"\0" in line:
-        raise ZerotagError(f"{where}: a NUL byte: a binary file, or text that is not UTF-8; save it as UTF-8")
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ZerotagError(
-            f"{where}: not UTF-8 (byte {line[error.start]:#04x} at position {error.start + 1}); save it as UTF-8"
-        ) from None

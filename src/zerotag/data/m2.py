@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from functools import partial
 from pathlib import Path
 
 from zerotag.data.columns import Columns
-from zerotag.data.lines import lines, name_of, without_end
+from zerotag.data.lines import Line, paragraphs, without_end
 from zerotag.data.problems import shown
-from zerotag.data.rows import Cell, Row, checked
+from zerotag.data.rows import Cell, Record, Row, attempt, checked
+from zerotag.data.sources import Position, Source
 from zerotag.errors import ZerotagError
 from zerotag.types import Sentence
 
 _FIELDS = "A start end|||type|||correction|||required|||comment|||annotator"
 _LABEL = "error"
+_ANNOTATOR = 0
 _SPAN = re.compile(r"(-?[0-9]{1,9}) (-?[0-9]{1,9})")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
@@ -36,41 +38,52 @@ class _Edit:
     words: range
 
 
-def rows(path: Path | None, _columns: Columns, *, labelled: bool) -> Iterator[Row]:
-    """A row per sentence, in which each wrong word has the label `error`."""
-    for sentence in read_m2(path):
-        cells = tuple((Cell(sentence.place, wrong, _LABEL),) for wrong in sentence.errors)
-        yield Row(
-            sentence.place,
-            checked(sentence.place, Sentence.from_words(sentence.words)),
-            word_labels=cells if labelled else None,
-        )
+def records(source: Source, _columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
+    """A record per sentence, in which each wrong word has the label `error`."""
+    annotators: set[int] = set()
+    for lines in paragraphs(source, start):
+        yield from attempt(lines, partial(_row, annotators=annotators, labelled=labelled))
+    if labelled:
+        _check_annotator(source.name, annotators, _ANNOTATOR)
 
 
-def read_m2(path: Path | None, annotator: int = 0) -> Iterator[M2Sentence]:
+def read_m2(path: Path | None, annotator: int = _ANNOTATOR) -> Iterator[M2Sentence]:
     """Yield the sentences of an M2 file as one annotator marked them.
 
     Every word inside an edit is an error. An insertion marks the word it goes in front of, or the last word at the
     end of the sentence. A sentence without edits by this annotator, or with a `noop`, has no errors.
     """
+    source = Source(path)
     annotators: set[int] = set()
-    for (place, first), *rest in _blocks(path):
-        words = _words(first, place)
-        edits = [_edit(line, len(words), its_place) for its_place, line in rest]
-        annotators.update(edit.annotator for edit in edits)
-        wrong = {i for edit in edits if edit.annotator == annotator for i in edit.words}
-        yield M2Sentence(words, tuple(i in wrong for i in range(len(words))), place)
+    for lines in paragraphs(source):
+        yield _sentence(lines, annotators, annotator)
+    _check_annotator(source.name, annotators, annotator)
+
+
+def _row(lines: Sequence[Line], *, annotators: set[int], labelled: bool) -> Row:
+    sentence = _sentence(lines, annotators, _ANNOTATOR)
+    cells = tuple((Cell(sentence.place, wrong, _LABEL),) for wrong in sentence.errors)
+    return Row(
+        sentence.place,
+        checked(sentence.place, Sentence.from_words(sentence.words)),
+        word_labels=cells if labelled else None,
+    )
+
+
+def _sentence(lines: Sequence[Line], annotators: set[int], annotator: int) -> M2Sentence:
+    """The sentence of an S line and its A lines; whoever made an edit joins the annotators."""
+    first, *rest = lines
+    words = _words(without_end(first.text), first.where)
+    edits = [_edit(without_end(line.text), len(words), line.where) for line in rest]
+    annotators.update(edit.annotator for edit in edits)
+    wrong = {i for edit in edits if edit.annotator == annotator for i in edit.words}
+    return M2Sentence(words, tuple(i in wrong for i in range(len(words))), first.where)
+
+
+def _check_annotator(name: str, annotators: set[int], annotator: int) -> None:
     if annotators and annotator not in annotators:
         known = ", ".join(map(str, sorted(annotators)))
-        raise ZerotagError(f"{name_of(path)}: no edits by annotator {annotator}; the file has annotator {known}")
-
-
-def _blocks(path: Path | None) -> Iterator[list[tuple[str, str]]]:
-    """Yield runs of lines that are not blank, each with its place: a sentence and its edits."""
-    placed = ((place, without_end(line)) for place, line in lines(path))
-    for blank, block in groupby(placed, key=lambda placed_line: not placed_line[1].strip()):
-        if not blank:
-            yield list(block)
+        raise ZerotagError(f"{name}: no edits by annotator {annotator}; the file has annotator {known}")
 
 
 def _words(line: str, place: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from zerotag.errors import ZerotagError
 
 _SHOWN = 40  # characters
 _LISTED = 20  # names
+_EXCERPT = 200  # characters
 
 
 def shown(value: object) -> str:
@@ -27,3 +28,11 @@ def listed(names: Iterable[str]) -> str:
 def missing_column(where: str, name: str, existing: Iterable[str], option: str) -> ZerotagError:
     """The error for a column that is not there."""
     return ZerotagError(f"{where}: no column {shown(name)}; there are {listed(existing)}; choose with {option}")
+
+
+def excerpt(raw: bytes) -> str:
+    """The beginning of what a file has, bytes that are no text written as \\xff; not its last line end."""
+    text = raw[: 4 * _EXCERPT].decode("utf-8", "backslashreplace")
+    if len(raw) <= 4 * _EXCERPT and len(text) <= _EXCERPT:
+        return text.removesuffix("\n").removesuffix("\r")
+    return f"{text[:_EXCERPT]}…"

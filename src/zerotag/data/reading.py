@@ -11,24 +11,24 @@ from typing import Protocol
 from zerotag.data import csv, jsonl, m2, parquet, text, tsv
 from zerotag.data.columns import Columns
 from zerotag.data.labels import LabelScheme
-from zerotag.data.lines import name_of, opened
 from zerotag.data.problems import listed, shown
-from zerotag.data.rows import Row
+from zerotag.data.rows import Record, Reject, Row
+from zerotag.data.sources import START, Position, Source
 from zerotag.errors import ZerotagError
 from zerotag.types import Corpus, Example, GoldExample, Sentence
 
 
 class _Reader(Protocol):
-    def __call__(self, path: Path | None, columns: Columns, /, *, labelled: bool) -> Iterator[Row]: ...
+    def __call__(self, source: Source, columns: Columns, start: Position, /, *, labelled: bool) -> Iterator[Record]: ...
 
 
 _READERS: dict[str, _Reader] = {
-    "tsv": tsv.rows,
-    "csv": csv.rows,
-    "jsonl": jsonl.rows,
-    "parquet": parquet.rows,
-    "m2": m2.rows,
-    "text": text.rows,
+    "tsv": tsv.records,
+    "csv": csv.records,
+    "jsonl": jsonl.records,
+    "parquet": parquet.records,
+    "m2": m2.records,
+    "text": text.records,
 }
 _FORMATS = {
     ".tsv": "tsv",
@@ -47,7 +47,7 @@ _PathLike = str | os.PathLike[str]
 def read(path: _PathLike, *, columns: Columns = _DEFAULT, label_names: Sequence[str] | None = None) -> Corpus[Example]:
     """Sentences with sentence labels, for training; of word labels only "there is one" gets out of here."""
     scheme = LabelScheme(columns, label_names)
-    found = [(row.sentence, _sentence_names(row, scheme)) for row in _rows(Path(path), columns, labelled=True)]
+    found = [(row.sentence, _sentence_names(row, scheme)) for row in _rows(path, columns, labelled=True)]
     names = scheme.label_names(str(path))
     examples = tuple(Example(sentence, _flags(names, given)) for sentence, given in found)
     return Corpus(names, examples, scheme.negative)
@@ -60,7 +60,7 @@ def read_gold(
     scheme = LabelScheme(columns, label_names)
     found = [
         (row.sentence, _sentence_names(row, scheme), _word_names(row, scheme))
-        for row in _rows(Path(path), columns, labelled=True)
+        for row in _rows(path, columns, labelled=True)
     ]
     names = scheme.label_names(str(path))
     examples = tuple(
@@ -79,36 +79,49 @@ def stream(path: _PathLike | None, *, columns: Columns = _DEFAULT) -> Iterator[S
 
     The first is read at once, so that a file that cannot be read fails before anything is done with the rest.
     """
-    source = None if path is None or os.fspath(path) == "-" else Path(path)
-    sentences = (row.sentence for row in _rows(source, columns, labelled=False))
+    standard_input = path is None or os.fspath(path) == "-"
+    sentences = (row.sentence for row in _rows(None if standard_input else path, columns, labelled=False))
     return chain(list(islice(sentences, 1)), sentences)
 
 
-def _rows(path: Path | None, columns: Columns, *, labelled: bool) -> Iterator[Row]:
-    reader = _READERS[_format(path, columns)]
-    row = None
-    for row in reader(path, columns, labelled=labelled):
-        yield row
-    if row is None and path is not None:  # an empty pipe is no mistake
-        raise ZerotagError(f"{path}: no sentences in it; give a file that has some")
+def records(source: Source, *, columns: Columns = _DEFAULT, start: Position = START) -> Iterator[Record]:
+    """Sentences without labels from a position on, and in their place those that are wrong with the reason."""
+    return _reader(source, columns)(source, columns, start, labelled=False)
 
 
-def _format(path: Path | None, columns: Columns) -> str:
+def _rows(path: _PathLike | None, columns: Columns, *, labelled: bool) -> Iterator[Row]:
+    source = Source(None if path is None else Path(path))
+    empty = True
+    for record in _reader(source, columns)(source, columns, START, labelled=labelled):
+        if isinstance(record.content, Reject):
+            raise ZerotagError(record.content.reason)
+        empty = False
+        yield record.content
+    if empty and path is not None:  # an empty pipe is no mistake
+        raise no_sentences(source.name)
+
+
+def no_sentences(name: str) -> ZerotagError:
+    """The error for a file that has nothing in it."""
+    return ZerotagError(f"{name}: no sentences in it; give a file that has some")
+
+
+def _reader(source: Source, columns: Columns) -> _Reader:
     if columns.format is not None:
         if columns.format not in _READERS:
             raise ZerotagError(f"unknown format {shown(columns.format)}; the formats are {listed(_READERS)}")
-        return columns.format
-    if path is None:
-        return "text"
-    suffix = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+        return _READERS[columns.format]
+    if source.path is None:
+        return _READERS["text"]
+    suffix = source.unpacked_name.suffix.lower()
     if suffix not in _FORMATS:
-        with opened(path):  # a file that is not there has a worse problem than its name
+        with source.opened():  # a file that is not there has a worse problem than its name
             pass
         raise ZerotagError(
-            f"{name_of(path)}: unknown suffix {shown(suffix)}; those known are {', '.join(_FORMATS)}; "
+            f"{source.name}: unknown suffix {shown(suffix)}; those known are {', '.join(_FORMATS)}; "
             f"or say which format it is with --input-format: {', '.join(_READERS)}"
         )
-    return _FORMATS[suffix]
+    return _READERS[_FORMATS[suffix]]
 
 
 def _sentence_names(row: Row, scheme: LabelScheme) -> frozenset[str]:

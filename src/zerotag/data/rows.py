@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeGuard
 
 from zerotag.data.columns import Columns
-from zerotag.data.problems import missing_column, shown
+from zerotag.data.lines import Line
+from zerotag.data.problems import excerpt, missing_column, shown
+from zerotag.data.sources import Position
 from zerotag.errors import ZerotagError
 from zerotag.types import Sentence
 from zerotag.words import split
@@ -36,6 +38,32 @@ class Row:
     sentence: Sentence
     labels: tuple[Cell, ...] = ()
     word_labels: tuple[tuple[Cell, ...], ...] | None = None
+
+
+class Reject(NamedTuple):
+    """A record that cannot be used: why, and the beginning of what stands there."""
+
+    reason: str
+    excerpt: str
+
+
+class Record(NamedTuple):
+    """What a reader found: where it starts, where reading goes on after it, and a row or what is wrong with it."""
+
+    line: int
+    end: Position
+    content: Row | Reject
+
+
+def attempt(lines: Sequence[Line], make: Callable[[Sequence[Line]], Row | None]) -> Iterator[Record]:
+    """The record that `make` finds in some lines, none if it returns None, a reject if it raises an error."""
+    content: Row | Reject | None
+    try:
+        content = make(lines)
+    except ZerotagError as error:
+        content = Reject(str(error), excerpt(b"".join(line.raw for line in lines)))
+    if content is not None:
+        yield Record(lines[0].number, lines[-1].end, content)
 
 
 def checked(where: str, sentence: Sentence) -> Sentence:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 from zerotag.data.columns import Columns
-from zerotag.data.lines import lines, name_of, without_end
-from zerotag.data.rows import Row, checked
+from zerotag.data.lines import Line, raw_lines, without_end
+from zerotag.data.rows import Record, Row, attempt, checked
+from zerotag.data.sources import Position, Source
 from zerotag.errors import ZerotagError
 from zerotag.words import split
 
 
-def rows(path: Path | None, _columns: Columns, *, labelled: bool) -> Iterator[Row]:
-    """A row per line; lines without words only part paragraphs and are passed over."""
+def records(source: Source, _columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
+    """A record per line; lines without words only part paragraphs and are passed over."""
     if labelled:
-        raise ZerotagError(f"{name_of(path)}: plain text has no labels; give a tsv, csv, jsonl or parquet file")
-    for where, line in lines(path):
-        sentence = split(without_end(line))
-        if sentence.words:
-            yield Row(where, checked(where, sentence))
+        raise ZerotagError(f"{source.name}: plain text has no labels; give a tsv, csv, jsonl or parquet file")
+    for line in raw_lines(source, start):
+        yield from attempt([line], _row)
+
+
+def _row(lines: Sequence[Line]) -> Row | None:
+    (line,) = lines
+    sentence = split(without_end(line.text))
+    return Row(line.where, checked(line.where, sentence)) if sentence.words else None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from zerotag.data.columns import Columns
-from zerotag.data.lines import lines, without_end
+from zerotag.data.lines import Line, paragraphs, without_end
 from zerotag.data.problems import shown
-from zerotag.data.rows import Cell, Row, check_word
+from zerotag.data.rows import Cell, Record, Row, attempt, check_word
+from zerotag.data.sources import Position, Source
 from zerotag.errors import ZerotagError
 from zerotag.types import Sentence
 
@@ -17,31 +17,25 @@ _YES = "positive"  # what a 1 means here, where no column has a name
 _SEVERAL = "|"  # between the names in a cell of several labels
 
 
-def rows(path: Path | None, _columns: Columns, *, labelled: bool) -> Iterator[Row]:
-    """A row per sentence; without labels one column is enough."""
-    numbered = ((where, without_end(line)) for where, line in lines(path))
-    for blank, group in groupby(numbered, key=_is_blank):
-        if not blank:
-            yield _row(list(group), labelled)
+def records(source: Source, _columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
+    """A record per sentence; without labels one column is enough."""
+    for lines in paragraphs(source, start):
+        yield from attempt(lines, partial(_row, labelled=labelled))
 
 
-def _is_blank(line: tuple[str, str]) -> bool:
-    # Only these two: other white space, such as a no-break space, can be a word.
-    return not line[1].strip(" \t")
-
-
-def _row(group: list[tuple[str, str]], labelled: bool) -> Row:
+def _row(lines: Sequence[Line], *, labelled: bool) -> Row:
     words = []
     cells = []
-    for where, line in group:
-        if "\r" in line:
-            raise ZerotagError(f"{where}: a carriage return inside the line; end lines with a line feed")
-        columns = line.split("\t")
-        check_word(where, columns[0])
+    for line in lines:
+        text = without_end(line.text)
+        if "\r" in text:
+            raise ZerotagError(f"{line.where}: a carriage return inside the line; end lines with a line feed")
+        columns = text.split("\t")
+        check_word(line.where, columns[0])
         words.append(columns[0])
         if labelled:
-            cells.append((_cell(where, columns),))
-    return Row(group[0][0], Sentence.from_words(words), word_labels=tuple(cells))
+            cells.append((_cell(line.where, columns),))
+    return Row(lines[0].where, Sentence.from_words(words), word_labels=tuple(cells))
 
 
 def _cell(where: str, columns: list[str]) -> Cell:

@@ -33,7 +33,14 @@ class Sentences:
     heading: str = ""
 
 
-Section = Paragraph | Table | Sentences
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """Ready-made HTML, escaped where it has to be."""
+
+    html: str
+
+
+Section = Paragraph | Table | Sentences | Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +71,13 @@ def report(sections: Iterable[Section], style: Style) -> Iterator[str]:
     for section in sections:
         match section:
             case Paragraph(text):
-                yield f'<p class="lead">{_escape(text)}</p>\n'
+                yield f'<p class="lead">{escaped(text)}</p>\n'
             case Table():
                 yield _table(section)
             case Sentences():
                 yield from _sentences(section, labels)
+            case Markup(html):
+                yield html
     yield "<footer>Made with zerotag</footer>\n</main>\n</body>\n</html>\n"
 
 
@@ -81,32 +90,32 @@ def _head(title: str) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
-<title>{_escape(title)}</title>
+<title>{escaped(title)}</title>
 <style>
 {_style_sheet()}</style>
 </head>
 <body>
 <main>
-<h1 dir="auto">{_escape(title)}</h1>
+<h1 dir="auto">{escaped(title)}</h1>
 """
 
 
 def _table(table: Table) -> str:
-    header = "".join(f'<th scope="col">{_escape(cell)}</th>' for cell in table.header)
+    header = "".join(f'<th scope="col">{escaped(cell)}</th>' for cell in table.header)
     rows = "".join(
-        f'<tr><th scope="row">{_escape(name)}</th>{"".join(f"<td>{_escape(cell)}</td>" for cell in cells)}</tr>\n'
+        f'<tr><th scope="row">{escaped(name)}</th>{"".join(f"<td>{escaped(cell)}</td>" for cell in cells)}</tr>\n'
         for name, *cells in table.rows
     )
-    note = f'<p class="note">{_escape(table.note)}</p>\n' if table.note else ""
+    note = f'<p class="note">{escaped(table.note)}</p>\n' if table.note else ""
     return (
-        f'<div class="table" role="region" tabindex="0" aria-label="{_escape(table.caption)}">\n'
-        f"<table>\n<caption>{_escape(table.caption)}</caption>\n"
+        f'<div class="table" role="region" tabindex="0" aria-label="{escaped(table.caption)}">\n'
+        f"<table>\n<caption>{escaped(table.caption)}</caption>\n"
         f"<thead><tr>{header}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n{note}"
     )
 
 
 def _sentences(section: Sentences, labels: Sequence[_Label]) -> Iterator[str]:
-    heading = f"<h2>{_escape(section.heading)}</h2>\n" if section.heading else ""
+    heading = f"<h2>{escaped(section.heading)}</h2>\n" if section.heading else ""
     yield f'<section>\n{heading}{_legend(labels)}<ol class="sentences">\n'
     count = 0
     given: Counter[str] = Counter()
@@ -116,12 +125,12 @@ def _sentences(section: Sentences, labels: Sequence[_Label]) -> Iterator[str]:
         given.update(labelled.labels)
     counts = [f"{count:,} sentence{'' if count == 1 else 's'}"]
     counts += [f"{given[label.name]:,} {label.name}" for label in labels]
-    yield f'</ol>\n<p class="note">{_escape(" · ".join(counts))}</p>\n</section>\n'
+    yield f'</ol>\n<p class="note">{escaped(" · ".join(counts))}</p>\n</section>\n'
 
 
 def _legend(labels: Sequence[_Label]) -> str:
     scales = "".join(
-        f'<li class="{label.hue}"><b>{_escape(label.name)}</b><span class="ramp"></span>'
+        f'<li class="{label.hue}"><b>{escaped(label.name)}</b><span class="ramp"></span>'
         f'<mark style="--s:.5">{label.rule.word_threshold:.2f} or more</mark></li>\n'
         for label in labels
     )
@@ -135,7 +144,7 @@ def _legend(labels: Sequence[_Label]) -> str:
 def _sentence(labelled: Labelled, labels: Sequence[_Label]) -> str:
     tags = _tags(labelled) if len(labels) > 1 else {}
     text = "".join(
-        _escape(piece) if word is None else _word(piece, word, tags.get(word.end, ""), labels)
+        escaped(piece) if word is None else _word(piece, word, tags.get(word.end, ""), labels)
         for piece, word in pieces(labelled)
     )
     verdict = _verdict(labelled, labels)
@@ -161,15 +170,15 @@ def _word(text: str, word: Word, tag: str, labels: Sequence[_Label]) -> str:
         f'data-tip="{_tip(word, by_strength)}"'
     )
     if tag:
-        attributes += f' data-tag="{_escape(tag)}"'
-    return f"<{element} {attributes}>{_escape(text)}</{element}>"
+        attributes += f' data-tag="{escaped(tag)}"'
+    return f"<{element} {attributes}>{escaped(text)}</{element}>"
 
 
 def _verdict(labelled: Labelled, labels: Sequence[_Label]) -> str:
     by_strength = sorted(labels, key=lambda label: label.sentence_position(labelled), reverse=True)
     given = [label for label in by_strength if label.name in labelled.labels]
     rows = "".join(
-        f'<p class="{label.hue}{" yes" if given else ""}"><b>{_escape(label.name)}</b> '
+        f'<p class="{label.hue}{" yes" if given else ""}"><b>{escaped(label.name)}</b> '
         f"<span>{labelled.scores[label.name]:z.2f}</span>"
         f'<i style="--s:{label.sentence_position(labelled):.2f}"></i></p>\n'
         for label in given or by_strength[:1]
@@ -179,10 +188,10 @@ def _verdict(labelled: Labelled, labels: Sequence[_Label]) -> str:
 
 def _tip(scored: Labelled | Word, by_strength: Sequence[_Label]) -> str:
     lines = [f"{scored.scores[label.name]:z.3f} {label.name}" for label in by_strength[:_SCORES_IN_TIP]]
-    return _escape("\n".join(lines))
+    return escaped("\n".join(lines))
 
 
-def _escape(text: str) -> str:
+def escaped(text: str) -> str:
     """Text for an element or an attribute; carriage returns and NUL would not survive the HTML parser."""
     return escape(encodable(text).replace("\0", "�")).replace("\r", "&#13;")
 

@@ -5,14 +5,25 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from itertools import groupby, repeat
+from json.encoder import encode_basestring as _string
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from zerotag.render.style import Style
-from zerotag.types import Labelled, Word
+from zerotag.types import Labelled, Rule, Scored, Word
 
 _DECIMALS = 6
 # Lone surrogates cannot be written as UTF-8; the others are line breaks for some readers, though not for JSON.
 _NEEDS_ESCAPE = re.compile("[\ud800-\udfff\u0085\u2028\u2029]")
+
+
+class Origin(NamedTuple):
+    """Where a sentence comes from: the file, and the line where it starts."""
+
+    source: str
+    line: int
 
 
 def render(results: Iterable[Labelled], style: Style) -> Iterator[str]:
@@ -21,13 +32,15 @@ def render(results: Iterable[Labelled], style: Style) -> Iterator[str]:
         yield encode(record(labelled, style.label_names)) + "\n"
 
 
-def record(labelled: Labelled, label_names: Sequence[str]) -> dict[str, Any]:
+def record(labelled: Labelled, label_names: Sequence[str], origin: Origin | None = None) -> dict[str, Any]:
     """The result as plain data; `start` and `end` count characters (code points) of `text`.
 
     `score` and `label` are those of the strongest label; models of several labels also give `scores` and `labels`.
+    With an origin, `source` and `line` come first.
     """
     several = len(label_names) > 1
     return {
+        **(origin._asdict() if origin else {}),
         "text": labelled.text,
         **_verdict(labelled, several),
         "words": [
@@ -47,10 +60,69 @@ def record(labelled: Labelled, label_names: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def render_scored(scored: Iterable[Scored], style: Style, origins: Iterable[Origin] | None = None) -> Iterator[str]:
+    """What `render` says of the same sentences once they are decided, without an object for every word.
+
+    Large inputs come through here: most of the time of a fast model would go into those objects.
+    """
+    labels = [_string(name) for name in style.label_names]
+    shown: Iterable[Origin | None] = origins or repeat(None)
+    for one, origin in zip(scored, shown):  # noqa: B905 (the second may have no end)
+        yield _NEEDS_ESCAPE.sub(_escaped, _line(one, labels, style.rules, origin))
+
+
 def encode(data: Mapping[str, Any]) -> str:
     """A record as one line of JSON that any UTF-8 file can hold and that reads back as the same strings."""
     line = json.dumps(data, ensure_ascii=False, allow_nan=False)
-    return _NEEDS_ESCAPE.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
+    return _NEEDS_ESCAPE.sub(_escaped, line)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
+
+
+def _line(scored: Scored, labels: Sequence[str], rules: Sequence[Rule], origin: Origin | None) -> str:
+    """One record; `labels` are the names as JSON strings."""
+    sentence, sentence_scores = scored.sentence, scored.sentence_scores
+    by_label = [rule.words(scored.word_scores[:, k], sentence_scores[k]) for k, rule in enumerate(rules)]
+    decisions = np.stack(by_label, axis=1).tolist()  # (words, labels)
+    scores = scored.word_scores.tolist()
+    verdicts = [rule.sentence(score) for rule, score in zip(rules, sentence_scores, strict=True)]
+    verdict = _verdict_text(sentence_scores, verdicts, labels)
+    words = ", ".join(
+        f'{{"text": {_string(word)}, "start": {start}, "end": {end}, {_verdict_text(its_scores, given, labels)}}}'
+        for word, (start, end), its_scores, given in zip(sentence.words, sentence.spans, scores, decisions, strict=True)
+    )
+    spans = ", ".join(
+        f'{{"text": {_string(sentence.text[start:end])}, "start": {start}, "end": {end}, '
+        f'"label": {labels[k]}, "score": {_rounded(score)}}}'
+        for k in range(len(labels))
+        for start, end, score in _runs(sentence.spans, scores, decisions, k)
+    )
+    place = f'"source": {_string(origin.source)}, "line": {origin.line}, ' if origin else ""
+    return f'{{{place}"text": {_string(sentence.text)}, {verdict}, "words": [{words}], "spans": [{spans}]}}\n'
+
+
+def _verdict_text(scores: Sequence[float], given: Sequence[bool], labels: Sequence[str]) -> str:
+    if len(labels) == 1:
+        return f'"score": {_rounded(scores[0])}, "label": {labels[0] if given[0] else "null"}'
+    its_labels = [k for k, yes in enumerate(given) if yes]
+    strongest = labels[max(its_labels, key=scores.__getitem__)] if its_labels else "null"
+    by_name = ", ".join(f"{name}: {_rounded(score)}" for name, score in zip(labels, scores, strict=True))
+    return (
+        f'"score": {_rounded(max(scores))}, "label": {strongest}, "scores": {{{by_name}}}, '
+        f'"labels": [{", ".join(labels[k] for k in its_labels)}]'
+    )
+
+
+def _runs(
+    spans: Sequence[tuple[int, int]], scores: Sequence[Sequence[float]], decisions: Sequence[Sequence[bool]], k: int
+) -> Iterator[tuple[int, int, float]]:
+    """Where neighbouring words with a label start and end, and the score of the strongest."""
+    for given, members in groupby(range(len(spans)), key=lambda i: decisions[i][k]):
+        if given:
+            run = list(members)
+            yield spans[run[0]][0], spans[run[-1]][1], max(scores[i][k] for i in run)
 
 
 def _verdict(scored: Labelled | Word, several: bool) -> dict[str, Any]:

@@ -70,7 +70,12 @@ def _word(text: str, word: Word, style: Style) -> str:
     if not style.colour:
         return f"[{text}]" if word.labels else text
     strength, hue = _strongest(word, style)
-    codes = [_BOLD_UNDERLINED] if word.labels else []
+    return shaded(text, strength, marked=bool(word.labels), hue=hue)
+
+
+def shaded(text: str, strength: float, *, marked: bool, hue: tuple[str, str, str] = _HUES[0]) -> str:
+    """Text in a colour that grows with its strength, from 0 to 1; bold and underlined if it is marked."""
+    codes = [_BOLD_UNDERLINED] if marked else []
     step = sum(strength >= start for start in _STEPS)
     if step:
         codes.append(hue[step - 1])

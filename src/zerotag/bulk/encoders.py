@@ -1,0 +1,89 @@
+"""Results as bytes that are appended chunk by chunk: the file is the same however often writing was interrupted."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from zerotag.data import PACKED
+from zerotag.errors import ZerotagError
+from zerotag.render import Style, jsonl, parquet, tsv
+from zerotag.render.jsonl import Origin
+from zerotag.types import Labelled, Scored, decide
+
+_BY_SUFFIX = {".jsonl": "jsonl", ".tsv": "tsv", ".html": "html", ".txt": "text", ".parquet": "parquet"}
+_APPENDABLE = ("jsonl", "tsv", "parquet")
+
+
+class Form(NamedTuple):
+    """What an output looks like: its format, how it is packed (.gz, .zst), whether records say their origin."""
+
+    format: str
+    packing: str = ""
+    origins: bool = False
+
+    @property
+    def is_appendable(self) -> bool:
+        """Whether its chunks do not depend on one another, so that somebody can go on with half of it."""
+        return self.format in _APPENDABLE
+
+    def pack(self, data: bytes) -> bytes:
+        """Compress data so that more of the same may follow it: as a gzip member, a zstd frame."""
+        if self.packing == ".gz":
+            return gzip.compress(data, 6, mtime=0)
+        if self.packing == ".zst":
+            import pyarrow as pa  # here, because it is slow to load and few need it
+
+            return cast(bytes, pa.compress(data, "zstd", asbytes=True))
+        return data
+
+
+def form_for(out: Path | None, asked: str | None, *, otherwise: str, origins: bool) -> Form:
+    """The form that was asked for, else the one the file's name tells, else (for standard output) another one."""
+    packing = out.suffix.lower() if out and out.suffix.lower() in PACKED else ""
+    by_name = _BY_SUFFIX.get((out.with_suffix("") if packing else out).suffix.lower(), "jsonl") if out else otherwise
+    form = Form(asked or by_name, packing, origins)
+    if form.format not in _BY_SUFFIX.values():
+        raise ZerotagError(f"unknown format {form.format!r}; allowed: {', '.join(_BY_SUFFIX.values())}")
+    if form.format == "parquet" and out is None:
+        raise ZerotagError("Parquet cannot go to standard output; name a file with --out")
+    if form.format == "parquet" and packing:
+        raise ZerotagError(f"{out}: Parquet is compressed inside; leave out {packing}")
+    return form
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """The bytes of a chunk, what comes before the first one, and how a file is made of them if it is not yet one."""
+
+    encode: Callable[[Sequence[Scored], Sequence[Origin]], bytes]
+    beginning: bytes = b""
+    assemble: Callable[[Path, Path], None] | None = None
+
+
+def decided(scored: Iterable[Scored], style: Style) -> Iterator[Labelled]:
+    """Results as renderers take them."""
+    return (decide(one, style.label_names, style.rules) for one in scored)
+
+
+def encoder(form: Form, style: Style) -> Encoder:
+    """The encoder of an appendable form."""
+    if form.format == "parquet":
+        schema = parquet.schema(style.label_names, origins=form.origins)
+
+        def encode(scored: Sequence[Scored], origins: Sequence[Origin]) -> bytes:
+            return parquet.batch(list(decided(scored, style)), style, schema, origins if form.origins else None)
+
+        return Encoder(encode, schema.serialize().to_pybytes(), parquet.assemble)
+
+    def encode_text(scored: Sequence[Scored], origins: Sequence[Origin]) -> bytes:
+        if form.format == "tsv":
+            pieces = tsv.render(decided(scored, style), style)
+        else:
+            pieces = jsonl.render_scored(scored, style, origins if form.origins else None)
+        return form.pack("".join(pieces).encode())
+
+    return Encoder(encode_text)

@@ -1,0 +1,56 @@
+"""What a run has done so far: where it stands in the input, and what it found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from zerotag.bulk.inputs import BEGINNING, Cursor
+from zerotag.data import Position
+from zerotag.types import Rule, Scored
+
+
+@dataclass(slots=True)
+class State:
+    """How far a run has come; all of it can be written down, and taken up again."""
+
+    cursor: Cursor = BEGINNING
+    sentences: int = 0
+    words: int = 0
+    rejected: int = 0
+    seconds: float = 0.0
+    positive_sentences: Counter[str] = field(default_factory=Counter)
+    """How many sentences have each label."""
+    positive_words: Counter[str] = field(default_factory=Counter)
+    """How many words have each label."""
+
+    def count(self, scored: Sequence[Scored], label_names: Sequence[str], rules: Sequence[Rule]) -> None:
+        """Add some results."""
+        self.sentences += len(scored)
+        for one in scored:
+            self.words += len(one.sentence.words)
+            for k, (name, rule) in enumerate(zip(label_names, rules, strict=True)):
+                score = one.sentence_scores[k]
+                self.positive_sentences[name] += rule.sentence(score)
+                self.positive_words[name] += int(rule.words(one.word_scores[:, k], score).sum())
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "cursor": [self.cursor.file, *self.cursor.position],
+            "sentences": self.sentences,
+            "words": self.words,
+            "rejected": self.rejected,
+            "seconds": self.seconds,
+            "positive_sentences": dict(self.positive_sentences),
+            "positive_words": dict(self.positive_words),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> State:
+        """Back from plain data."""
+        file, *position = data["cursor"]
+        counters = {name: Counter(data[name]) for name in ("positive_sentences", "positive_words")}
+        return cls(**{**data, **counters, "cursor": Cursor(file, Position(*position))})

@@ -1,0 +1,226 @@
+"""An output while it is being written: a folder beside its place that holds what is done, and a journal.
+
+The journal says how long the output was when so much of the input was done. It is replaced as a whole, and only once
+that output is on the disk. Going on cuts off whatever was written later, so no sentence is lost and none comes twice.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from zerotag.bulk.inputs import BEGINNING, Rejected
+from zerotag.bulk.state import State
+from zerotag.errors import ZerotagError
+from zerotag.render import jsonl
+
+_OUTPUT, _REJECTED, _ASSEMBLED, _JOURNAL, _NEW_JOURNAL = "output", "rejected", "assembled", "journal", "journal.new"
+_FILES = (_OUTPUT, _REJECTED, _ASSEMBLED, _NEW_JOURNAL, _JOURNAL)  # removed in this order: the journal vouches for them
+
+
+def folder_of(target: Path) -> Path:
+    """Where an output is kept while it is unfinished."""
+    return target.with_name(f"{target.name}.partial")
+
+
+def rejects_of(target: Path) -> Path:
+    """Where the records that could not be used are listed."""
+    return target.with_name(f"{target.name}.rejected.jsonl")
+
+
+def nothing_left_to_do(target: Path, *, resume: bool, overwrite: bool) -> bool:
+    """Refuse a place that is taken; else say whether all is done there already."""
+    if resume and overwrite:
+        raise ZerotagError("--resume goes on and --overwrite starts anew: give one of them")
+    if target.exists() and not target.is_file():
+        raise ZerotagError(f"{target} exists and is not a file: choose another name")
+    folder = folder_of(target)
+    begun = (folder / _JOURNAL).exists()
+    if begun and not resume and not overwrite:
+        raise ZerotagError(f"{folder} holds an unfinished run; --resume goes on with it, --overwrite starts anew")
+    if begun or overwrite:
+        return False
+    if resume and target.exists():
+        with suppress(OSError):
+            folder.rmdir()  # the last that a kill can leave
+        return True
+    for place in (target, rejects_of(target)):
+        if place.exists():
+            raise ZerotagError(f"{place} exists; choose another name or give --overwrite")
+    return False
+
+
+class Unfinished:
+    """What has been written so far; `state` says how far the run has come, and whoever labels moves it on."""
+
+    def __init__(self, target: Path, arguments: Mapping[str, Any] | None) -> None:
+        """With the arguments of the run, which must be the same to go on with it; without any, nobody can."""
+        self.folder = folder_of(target)
+        self.state = State()
+        self.finished = False
+        self.can_go_on = False
+        self._target = target
+        self._arguments = None if arguments is None else json.loads(json.dumps(arguments))
+        self._files: dict[str, BinaryIO] = {}
+
+    def start(self, beginning: bytes) -> None:
+        """Begin with an empty output."""
+        _clear(self.folder)
+        for name in (_OUTPUT, _REJECTED):
+            self._files[name] = (self.folder / name).open("xb")
+        self._files[_OUTPUT].write(beginning)
+        self.commit()
+
+    def go_on(self) -> bool:
+        """Take up what the journal says, if there is one."""
+        self.can_go_on = (self.folder / _JOURNAL).exists()
+        if not self.can_go_on:
+            return False
+        journal = _read_journal(self.folder / _JOURNAL)
+        self._check_arguments(journal["arguments"])
+        self.state = State.from_json(journal["state"])
+        self.finished = journal["finished"]
+        if not self.finished:
+            for name in (_OUTPUT, _REJECTED):
+                self._files[name] = _cut(self.folder / name, journal[name])
+        return True
+
+    def append(self, output: bytes, rejected: Iterable[Rejected]) -> None:
+        """Add what follows; it counts once it is committed."""
+        self._files[_OUTPUT].write(output)
+        self._files[_REJECTED].writelines(f"{jsonl.encode(one.record())}\n".encode() for one in rejected)
+
+    def commit(self) -> None:
+        """Let the state and all that was appended count, whatever happens next."""
+        for file in self._files.values():
+            file.flush()
+            os.fsync(file.fileno())
+        if self._arguments is None:
+            return
+        lengths = {name: file.tell() for name, file in self._files.items()}
+        state = {"arguments": self._arguments, "state": self.state.as_json(), "finished": self.finished}
+        with (self.folder / _NEW_JOURNAL).open("w", encoding="utf-8") as new:
+            json.dump(state | lengths, new)
+            new.flush()
+            os.fsync(new.fileno())
+        self.can_go_on = self.state.cursor != BEGINNING  # before it is true: Ctrl-C may come between the two
+        (self.folder / _NEW_JOURNAL).replace(self.folder / _JOURNAL)
+
+    def finish(self, assemble: Callable[[Path, Path], None] | None = None) -> None:
+        """Move the output to its place, and the rejected records beside it if there are any.
+
+        After a kill in here it is simply called again: what has been moved is not there to be moved twice.
+        """
+        if not self.finished:
+            self.finished = True
+            self.commit()
+            self.close()
+        output, rejected = self.folder / _OUTPUT, self.folder / _REJECTED
+        if rejected.exists():
+            if rejected.stat().st_size:
+                rejected.replace(rejects_of(self._target))
+            else:
+                rejects_of(self._target).unlink(missing_ok=True)  # those of an output that is overwritten
+        if output.exists():
+            if assemble is not None:
+                assemble(output, self.folder / _ASSEMBLED)
+                output = self.folder / _ASSEMBLED
+            output.replace(self._target)
+        self.remove()
+
+    def remove(self) -> None:
+        """Leave nothing behind."""
+        self.can_go_on = False
+        self.close()
+        _clear(self.folder)
+        self.folder.rmdir()
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files.values():
+            with suppress(OSError):  # of a full disk we have heard before
+                file.close()
+        self._files.clear()
+
+    def _check_arguments(self, known: Mapping[str, Any]) -> None:
+        others = [name for name, value in (self._arguments or {}).items() if known.get(name) != value]
+        if others:
+            raise ZerotagError(
+                f"{self.folder} holds a run with another {', '.join(others)}; "
+                "give the same arguments to go on, or start anew with --overwrite"
+            )
+
+
+@contextmanager
+def unfinished(
+    target: Path, arguments: Mapping[str, Any] | None, *, resume: bool, beginning: bytes = b""
+) -> Iterator[Unfinished]:
+    """An output to append to. If it is not finished in the end, it is kept if somebody can go on with it."""
+    output = Unfinished(target, arguments)
+    try:
+        output.folder.mkdir(parents=True, exist_ok=True)
+        with _only_us(output.folder):
+            try:
+                if not (resume and output.go_on()):
+                    output.start(beginning)
+                yield output
+            finally:
+                output.close()
+                if output.folder.exists() and not output.can_go_on:
+                    output.remove()
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"stopped{_hint(output)}") from None
+    except OSError as error:
+        place = error.filename or target
+        raise ZerotagError(f"cannot write {place}: {error.strerror or error}{_hint(output)}") from error
+
+
+def _hint(output: Unfinished) -> str:
+    return f"; the same command with --resume goes on from {output.folder}" if output.can_go_on else ""
+
+
+@contextmanager
+def _only_us(folder: Path) -> Iterator[None]:
+    """Refuse to write into a folder while another process does."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some file systems have no locks
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ZerotagError(f"{folder}: another run is writing it; wait for its end, or stop it") from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _clear(folder: Path) -> None:
+    others = [path.name for path in folder.iterdir() if path.name not in _FILES]
+    if others:
+        raise ZerotagError(f"{folder} holds {others[0]!r}, which is not of zerotag; move it, or choose another name")
+    for name in _FILES:
+        (folder / name).unlink(missing_ok=True)
+
+
+def _read_journal(path: Path) -> dict[str, Any]:
+    try:
+        journal: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ZerotagError(f"{path} is damaged ({error}); start anew with --overwrite") from error
+    return journal
+
+
+def _cut(path: Path, length: int) -> BinaryIO:
+    """The file, to be written to after so many bytes."""
+    file = path.open("r+b")
+    if file.seek(0, os.SEEK_END) < length:
+        file.close()
+        raise ZerotagError(f"{path} is shorter than its journal says; start anew with --overwrite")
+    file.truncate(length)
+    file.seek(length)
+    return file

@@ -1,0 +1,183 @@
+"""A client of `zerotag serve` that needs nothing but Python: the labeller of another machine as if it were here."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from zerotag.errors import ZerotagError
+from zerotag.types import Labelled, Span, Word
+
+_PASSING = (429, 503)  # what may be gone a little later
+_FIRST_WAIT = 0.1  # seconds, doubled each time
+_LONGEST_WAIT = 30.0
+_ENVELOPE = 1024  # bytes of a request around its texts
+
+
+class Client:
+    """Labels texts by a service. Safe to share between threads: every call has its own connection."""
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8000",
+        *,
+        api_key: str | None = None,
+        timeout: float = 90.0,
+        retries: int = 8,
+    ) -> None:
+        """`timeout` is in seconds and for each request; `retries` are for a service that is busy or away."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ZerotagError(f"{url[:80]!r} is not the address of a service, as in http://127.0.0.1:8000")
+        self._url = url.rstrip("/")
+        self._kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        self._host, self._port, self._path = parts.hostname, parts.port, parts.path.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._timeout = timeout
+        self._retries = retries
+
+    def models(self) -> list[dict[str, Any]]:
+        """What the service says of its models, as they are now."""
+        return list(self._fetch_offer()["models"])
+
+    def label(
+        self, texts: Iterable[str | Sequence[str]], *, model: str | None = None, method: str | None = None
+    ) -> list[Labelled]:
+        """Label texts; each is a string or a list of words that are already split."""
+        if isinstance(texts, str):
+            raise TypeError("label() takes a list of texts; for a single one write label([text])[0]")
+        chosen = {name: value for name, value in (("model", model), ("method", method)) if value is not None}
+        label_names = self._label_names(model)
+        connection = self._connect()
+        try:
+            results: list[Labelled] = []
+            for chunk in self._chunks(texts, explained=method not in (None, "native")):
+                body = f'{json.dumps(chosen)[:-1]}{", " if chosen else ""}"texts": [{", ".join(chunk)}]}}'
+                answer = self._ask(connection, "POST", "/v1/label", body.encode(), first_text=len(results))
+                results += [_labelled(record, label_names) for record in answer["results"]]
+            return results
+        finally:
+            connection.close()
+
+    @cached_property
+    def _offer(self) -> dict[str, Any]:
+        return self._fetch_offer()
+
+    def _fetch_offer(self) -> dict[str, Any]:
+        connection = self._connect()
+        try:
+            return self._ask(connection, "GET", "/v1/models")
+        finally:
+            connection.close()
+
+    def _label_names(self, model: str | None) -> tuple[str, ...]:
+        offered = {one["name"]: one for one in self._offer["models"]}
+        default = next(one["name"] for one in self._offer["models"] if one["default"])
+        if (model or default) not in offered:
+            raise ZerotagError(f"{self._url} has no model {model!r}; there are: {', '.join(offered)}")
+        return tuple(offered[model or default]["labels"])
+
+    def _chunks(self, texts: Iterable[str | Sequence[str]], *, explained: bool) -> Iterator[list[str]]:
+        """Texts as JSON, as many at a time as the service takes."""
+        limits = self._offer["limits"]
+        most_texts = limits["explained_texts" if explained else "texts"]
+        chunk: list[str] = []
+        size = _ENVELOPE
+        for text in texts:
+            encoded = json.dumps(text if isinstance(text, str) else list(text))
+            if chunk and (len(chunk) == most_texts or size + len(encoded) + 2 > limits["body_bytes"]):
+                yield chunk
+                chunk, size = [], _ENVELOPE
+            chunk.append(encoded)
+            size += len(encoded) + 2
+        if chunk:
+            yield chunk
+
+    def _connect(self) -> HTTPConnection:
+        return self._kind(self._host, self._port, timeout=self._timeout)
+
+    def _ask(
+        self, connection: HTTPConnection, method: str, path: str, body: bytes | None = None, *, first_text: int = 0
+    ) -> dict[str, Any]:
+        """The service's answer, after as many attempts as it takes."""
+        for attempt in range(self._retries + 1):
+            try:
+                reply = self._attempt(connection, method, path, body)
+            except TimeoutError:
+                raise ZerotagError(f"{self._url} did not answer within {self._timeout:g} seconds") from None
+            except (OSError, HTTPException) as error:
+                connection.close()
+                reply = _Reply(0, {}, f"{self._url} cannot be reached ({error})", None)
+            if reply.status == 200:
+                return reply.document
+            if reply.status not in (0, *_PASSING) or attempt == self._retries:
+                raise ZerotagError(self._complaint(reply, first_text))
+            time.sleep(_wait(attempt, reply.retry_after))
+        raise AssertionError("the last attempt returns or raises")
+
+    def _attempt(self, connection: HTTPConnection, method: str, path: str, body: bytes | None) -> _Reply:
+        headers = {**self._headers, **({"Content-Type": "application/json"} if body else {})}
+        connection.request(method, self._path + path, body, headers)
+        response = connection.getresponse()
+        content = response.read()
+        try:
+            document = json.loads(content)
+            message = "" if response.status == 200 else document["error"]["message"]
+        except (ValueError, TypeError, KeyError):
+            if response.status == 200:
+                raise ZerotagError(f"{self._url} does not answer as a zerotag service does") from None
+            document, message = {}, f"{self._url} answered with {response.status} {response.reason}"
+        retry_after = response.headers.get("Retry-After", "")
+        return _Reply(response.status, document, message, int(retry_after) if retry_after.isdigit() else None)
+
+    def _complaint(self, reply: _Reply, first_text: int) -> str:
+        """What the service complained of, with texts counted as the caller counts them."""
+        where = str(reply.document.get("error", {}).get("where", ""))
+        counted = re.sub(r"^texts\[(\d+)\]", lambda match: f"texts[{int(match[1]) + first_text}]", where)
+        return f"{counted}: {reply.message}" if counted else reply.message
+
+
+class _Reply(NamedTuple):
+    """What came back; status 0 is no answer at all."""
+
+    status: int
+    document: dict[str, Any]
+    message: str
+    retry_after: int | None
+
+
+def _wait(attempt: int, asked: int | None) -> float:
+    """Seconds before the next attempt: at least what the service asked for, and never all clients at once."""
+    backoff: float = min(_LONGEST_WAIT, _FIRST_WAIT * 2**attempt)
+    return min(_LONGEST_WAIT, asked or 0) + backoff * random.uniform(0.5, 1)
+
+
+def _labelled(record: Mapping[str, Any], label_names: Sequence[str]) -> Labelled:
+    """A record of the service as what the library itself gives."""
+    return Labelled(
+        text=record["text"],
+        scores=_scores(record, label_names),
+        labels=_labels(record),
+        words=tuple(
+            Word(word["text"], word["start"], word["end"], _scores(word, label_names), _labels(word))
+            for word in record["words"]
+        ),
+        spans=tuple(Span(**span) for span in record["spans"]),
+    )
+
+
+def _scores(scored: Mapping[str, Any], label_names: Sequence[str]) -> dict[str, float]:
+    return dict(scored["scores"]) if "scores" in scored else {label_names[0]: scored["score"]}
+
+
+def _labels(scored: Mapping[str, Any]) -> tuple[str, ...]:
+    if "labels" in scored:
+        return tuple(scored["labels"])
+    return () if scored["label"] is None else (scored["label"],)

@@ -1,0 +1,1 @@
+"""Models for ONNX Runtime: `exporting` needs torch, `running` does without."""

@@ -1,0 +1,102 @@
+"""Exported networks in ONNX Runtime. No torch and no transformers: labelling starts in a moment."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from zerotag.align import Aligner, Batch, aligner_for
+from zerotag.errors import ZerotagError
+from zerotag.prediction import parts
+from zerotag.storage import DAMAGED, Manifest
+from zerotag.types import FloatArray
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+ENCODER = "encoder.onnx"  # (input_ids, attention_mask) (W, L) -> encoded (W, L, H)
+HEAD = "head.onnx"  # tokens (S, T, H), token_mask (S, T), or first (S, H) -> sentence_scores, token_scores
+TOKENIZER = "tokenizer.json"
+TOKEN_BUDGET = 2_048
+
+# Two fusions that are slower on a processor than what they fuse.
+_UNWANTED = ["SkipLayerNormFusion", "BiasGeluFusion"]
+
+
+class OnnxPredictor:
+    """Runs an exported network: the encoder, in fp32 or int8, and the head, always in fp32."""
+
+    token_budget = TOKEN_BUDGET
+
+    def __init__(self, folder: Path) -> None:
+        self._encoder = _session(folder / ENCODER)
+        self._head = _session(folder / HEAD)
+        self._scores_tokens = len(self._head.get_outputs()) == 2
+
+    def probabilities(self, batch: Batch) -> tuple[FloatArray, FloatArray | None]:
+        """Scores of a batch's sentences, (S, K), and of their tokens, (S, T, K), if it scores tokens."""
+        encoded = self._encode(batch)
+        if not self._scores_tokens:
+            (sentence_scores,) = self._head.run(None, {"first": _sentence_means(encoded[:, 0], batch)})
+            return sentence_scores, None
+        tokens = encoded if batch.stitch is None else encoded.reshape(-1, encoded.shape[2])[batch.stitch]
+        sentence_scores, token_scores = self._head.run(None, {"tokens": tokens, "token_mask": batch.token_mask})
+        return sentence_scores, token_scores
+
+    def _encode(self, batch: Batch) -> FloatArray:
+        windows: list[FloatArray] = [
+            self._encoder.run(None, {"input_ids": batch.input_ids[part], "attention_mask": batch.attention_mask[part]})[
+                0
+            ]
+            for part in parts(batch, self.token_budget)
+        ]
+        return windows[0] if len(windows) == 1 else np.concatenate(windows)
+
+
+def read_exported(folder: Path, manifest: Manifest) -> tuple[OnnxPredictor, Aligner]:
+    """The network of an exported model folder, and the aligner that makes its batches."""
+    assert manifest.export is not None
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+        return OnnxPredictor(folder), aligner_for(manifest.model, tokenizer, pad_id=manifest.export.pad_id)
+    except ZerotagError:
+        raise
+    except Exception as error:  # neither library has a better name for its errors
+        reason = " ".join(str(error).split())[:160]
+        raise ZerotagError(f"{folder} cannot be loaded ({reason}): {DAMAGED}, or pip install -U onnxruntime") from error
+
+
+def threads() -> int:
+    """One for each processor that this process may use, or OMP_NUM_THREADS, as in torch."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    if asked.isdecimal() and int(asked):
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _session(file: Path) -> InferenceSession:
+    try:
+        from onnxruntime import InferenceSession, SessionOptions
+    except ImportError as error:
+        raise ZerotagError(
+            "this model was exported for ONNX Runtime, which is not installed: pip install 'zerotag[onnx]'"
+        ) from error
+    options = SessionOptions()
+    options.intra_op_num_threads = threads()
+    options.log_severity_level = 3
+    # Processors without instructions for it would overflow where they multiply bytes.
+    options.add_session_config_entry("session.x64quantprecision", "1")
+    return InferenceSession(file, options, providers=["CPUExecutionProvider"], disabled_optimizers=_UNWANTED)
+
+
+def _sentence_means(first: FloatArray, batch: Batch) -> FloatArray:
+    """The first tokens' vectors (W, H), averaged over the windows of each sentence: (S, H)."""
+    if batch.stitch is None:
+        return first
+    starts = np.flatnonzero(np.diff(batch.sentence_of_window, prepend=-1))
+    counts = np.bincount(batch.sentence_of_window)
+    return (np.add.reduceat(first, starts, axis=0) / counts[:, None]).astype(np.float32)

@@ -1,0 +1,1 @@
+"""The HTTP service and its page: many clients share batches, and none of them can take the service down."""

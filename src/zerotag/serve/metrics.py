@@ -1,0 +1,70 @@
+"""What the service counts, for Prometheus to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+
+from zerotag.serve.lane import Lane
+
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_SENTENCES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+
+
+class Metrics:
+    """Counters of one service."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "zerotag_requests", "Requests answered.", ["route", "method", "status"], registry=self._registry
+        )
+        self._seconds = Histogram(
+            "zerotag_request_seconds", "Time to answer.", ["route"], buckets=_SECONDS, registry=self._registry
+        )
+        self._rejected = Counter("zerotag_rejected", "Requests refused, by reason.", ["code"], registry=self._registry)
+        self._sentences = Counter(
+            "zerotag_sentences", "Sentences labelled.", ["model", "lane"], registry=self._registry
+        )
+        self._batches = Histogram(
+            "zerotag_batch_sentences",
+            "Sentences that went through a model together.",
+            ["model", "lane"],
+            buckets=_SENTENCES,
+            registry=self._registry,
+        )
+        self._waiting = Gauge(
+            "zerotag_queue", "Sub-words, or explained texts, that wait.", ["model", "lane"], registry=self._registry
+        )
+        self._reloads = Counter("zerotag_reloads", "Models replaced.", ["model", "outcome"], registry=self._registry)
+
+    def answered(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        self._requests.labels(route, method, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def rejected(self, code: str) -> None:
+        """Count a request that was refused."""
+        self._rejected.labels(code).inc()
+
+    def reloaded(self, model: str, outcome: str) -> None:
+        """Count a model folder that changed, and whether it could be loaded."""
+        self._reloads.labels(model, outcome).inc()
+
+    def watch_lane(self, model: str, kind: str, lane: Lane) -> Callable[[int], None]:
+        """Show how much waits in a lane; gives what to call with the number of sentences after each round."""
+        self._waiting.labels(model, kind).set_function(lambda: lane.waiting)
+        sentences, batches = self._sentences.labels(model, kind), self._batches.labels(model, kind)
+
+        def after_round(count: int) -> None:
+            sentences.inc(count)
+            batches.observe(count)
+
+        return after_round
+
+    def text(self) -> bytes:
+        """All of it in Prometheus' text format."""
+        return generate_latest(self._registry)

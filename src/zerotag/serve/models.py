@@ -1,0 +1,167 @@
+"""The models of a service: each with its own queues, and replaced while it runs when its folder is."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import math
+import os
+import sys
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from zerotag.errors import ZerotagError
+from zerotag.labeller import Labeller, WordLabeller
+from zerotag.prediction import Predictor
+from zerotag.render.jsonl import encode, record
+from zerotag.scorers import Scorer, create
+from zerotag.scorers.native import NativeScorer
+from zerotag.serve.lane import Lane
+from zerotag.serve.metrics import Metrics
+from zerotag.serve.settings import Settings
+from zerotag.types import Scored, Sentence, decide
+
+_MOST_WORKERS = 4
+_EXPLAINING = ("occlusion", "gradient-x-input", "integrated-gradients", "lime")
+
+
+class ServedModel:
+    """A model with a lane for its own word scores, and one for all other methods, which take much longer."""
+
+    def __init__(self, name: str, labeller: Labeller, settings: Settings, metrics: Metrics) -> None:
+        self.name = name
+        self.labeller = labeller
+        # Some methods change the encoder while they look at it: they have one of their own, with the same weights.
+        self._explained = _with_shared_weights(labeller) if isinstance(labeller, WordLabeller) else None
+        self._scorers = _scorers(self._explained)
+        native = () if labeller.manifest.model.head == "cls" else ("native",)
+        self.methods = (*native, *self._scorers)
+        batch = labeller.predictor.token_budget
+        workers, threads = _workers_and_threads(labeller)
+        self._native_scorer = NativeScorer(SmallerBatches(labeller.predictor), labeller.aligner)
+        self.native = Lane(
+            f"label-{name}",
+            self._label,
+            subwords,
+            capacity=settings.queue or 3 * batch,
+            round_cost=batch,
+            workers=settings.workers or workers,
+            prepare_thread=partial(_use_threads, labeller, threads),
+        )
+        self.explaining = Lane(
+            f"explain-{name}",
+            self._explain,
+            lambda _: 1,
+            capacity=settings.explaining_queue,
+            round_cost=1,
+            prepare_thread=_yield_to_others,
+        )
+        for kind, lane in (("native", self.native), ("explaining", self.explaining)):
+            lane.on_round = metrics.watch_lane(name, kind, lane)
+
+    def lane(self, method: str) -> Lane:
+        """Where jobs of a method wait; raises ZerotagError if the model cannot do it."""
+        if method == "native" and method in self.methods:
+            return self.native
+        if method not in self._scorers:  # none of those that are offered, but perhaps one of many attention heads
+            if self._explained is None or method == "native":
+                raise ZerotagError(f"this model has no such method; there are: {', '.join(self.methods)}")
+            self._scorers[method] = create(method, self._explained)
+        return self.explaining
+
+    def start(self) -> None:
+        """Begin to work."""
+        self.native.start()
+        self.explaining.start()
+
+    async def close(self) -> None:
+        """Finish what was accepted, and end."""
+        await asyncio.gather(self.native.close(), self.explaining.close())
+
+    def describe(self) -> dict[str, Any]:
+        """All that clients may know of it."""
+        manifest = self.labeller.manifest
+        return {
+            "name": self.name,
+            "labels": list(manifest.label_names),
+            "rules": {name: asdict(rule) for name, rule in zip(manifest.label_names, manifest.rules, strict=True)},
+            "methods": list(self.methods),
+            "encoder": Path(manifest.model.encoder).name,  # not the place it once had on somebody's disk
+            "depth": manifest.model.depth,
+            "scores": {name: score for name, score in manifest.scores.items() if math.isfinite(score)},
+        }
+
+    def _label(self, _: str, sentences: Sequence[Sentence]) -> list[str]:
+        return self._records(self._native_scorer.score(sentences))
+
+    def _explain(self, method: str, sentences: Sequence[Sentence]) -> list[str]:
+        return self._records(self._scorers[method].score(sentences))
+
+    def _records(self, scored: Iterable[Scored]) -> list[str]:
+        names, rules = self.labeller.label_names, self.labeller.rules
+        return [encode(record(decide(one, names, rules), names)) for one in scored]
+
+
+class SmallerBatches:
+    """A predictor whose batches are smaller: a round has too few sentences of like length for large ones."""
+
+    def __init__(self, predictor: Predictor) -> None:
+        self.token_budget = predictor.token_budget // 2
+        self.probabilities = predictor.probabilities
+
+
+def subwords(sentence: Sentence) -> int:
+    """About how many sub-words a sentence takes, without the time that counting them would take."""
+    size = len(sentence.text) if sentence.text.isascii() else len(sentence.text.encode("utf-8", "surrogatepass"))
+    return max(len(sentence.words), size // 4) + 2
+
+
+def _scorers(labeller: WordLabeller | None) -> dict[str, Scorer]:
+    """The methods, other than the model's own scores, that work with a model."""
+    scorers: dict[str, Scorer] = {}
+    if labeller is not None:
+        for method in _EXPLAINING:
+            with suppress(ZerotagError):
+                scorers[method] = create(method, labeller)
+    return scorers
+
+
+def _with_shared_weights(labeller: WordLabeller) -> WordLabeller:
+    network = labeller.network
+    tensors = [*network.parameters(), *network.buffers()]
+    twin = copy.deepcopy(network, {id(tensor): tensor for tensor in tensors})
+    return WordLabeller(twin, labeller.tokenizer, labeller.manifest)
+
+
+def _workers_and_threads(labeller: Labeller) -> tuple[int, int]:
+    """How many rounds a device works on at once, and on how many threads each.
+
+    Several rounds on one thread each get more out of a processor than one round on several threads. More than a few
+    would wait for one another's turn in Python, and a GPU takes one batch at a time.
+    """
+    if isinstance(labeller, WordLabeller) and next(labeller.network.parameters()).is_cuda:
+        return 1, 1
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = int(asked) if asked.isdecimal() and int(asked) else processors
+    workers = min(_MOST_WORKERS, threads)
+    return workers, threads // workers
+
+
+def _use_threads(labeller: Labeller, threads: int) -> None:
+    if isinstance(labeller, WordLabeller):  # ONNX Runtime has threads of its own
+        import torch
+
+        torch.set_num_threads(threads)
+
+
+def _yield_to_others() -> None:
+    """Have this thread, and those it starts, run when the others leave time; only Linux can do that."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 15)

@@ -1,0 +1,59 @@
+// The service: two calls, and every way they can go wrong as one kind of error.
+
+const KEY = "zerotag-api-key";
+
+/** Why the service gave no result. `kind` is offline, key, large, invalid, busy, unavailable or failed. */
+export class Problem extends Error {
+  constructor(kind, message, { retryAfter = null, where = null } = {}) {
+    super(message);
+    this.kind = kind;
+    this.retryAfter = retryAfter;
+    this.where = where;
+  }
+
+  /** Whether the same request may succeed a little later. */
+  get passes() {
+    return ["offline", "busy", "unavailable"].includes(this.kind);
+  }
+}
+
+/** Remembers the API key until the tab is closed. */
+export function setKey(key) {
+  sessionStorage.setItem(KEY, key);
+}
+
+/** What the service has: {models, limits}. */
+export function fetchModels() {
+  return call("v1/models", {});
+}
+
+/** Records of texts (strings or lists of words) by one model and method, in their order. */
+export async function label(texts, reading, signal) {
+  const body = JSON.stringify({ texts, model: reading.model, method: reading.method });
+  const answer = await call("v1/label", { method: "POST", body, signal, headers: { "Content-Type": "application/json" } });
+  return answer.results;
+}
+
+const KINDS = { 401: "key", 403: "key", 413: "large", 422: "invalid", 429: "busy", 503: "unavailable" };
+
+async function call(path, { headers = {}, ...options }) {
+  const key = sessionStorage.getItem(KEY);
+  let answer;
+  try {
+    answer = await fetch(path, { ...options, headers: key ? { ...headers, Authorization: `Bearer ${key}` } : headers });
+    if (answer.ok) return await answer.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem("offline", "The server cannot be reached.");
+  }
+  const { error } = await answer.json().catch(() => ({}));
+  throw new Problem(KINDS[answer.status] ?? "failed", error ? sentenceOf(error.message) : `The server answered with ${answer.status}.`, {
+    retryAfter: Number(answer.headers.get("Retry-After")) || null,
+    where: error?.where,
+  });
+}
+
+/** The service's messages begin small and have no full stop. */
+function sentenceOf(message) {
+  return `${message[0].toUpperCase()}${message.slice(1)}${/[.?!]$/.test(message) ? "" : "."}`;
+}

@@ -1,0 +1,76 @@
+// Correcting words: a click, a second tap or the Enter key; a menu where a word could have several labels.
+
+import { byId, el, placeBeside } from "./dom.js";
+import { wordOf } from "./tip.js";
+
+export class Correcting {
+  #session;
+  #list;
+  #tip;
+  #menu = byId("word-menu");
+
+  constructor(session, list, tip, root) {
+    this.#session = session;
+    this.#list = list;
+    this.#tip = tip;
+    let tipBefore = null; // what was shown before this tap: a first tap shows the score, a second corrects
+    root.addEventListener("pointerdown", () => (tipBefore = tip.owner));
+    root.addEventListener("click", (event) => {
+      const word = wordOf(event);
+      if (!word) return;
+      this.#list.setTabStop(word);
+      word.focus({ preventScroll: true });
+      const firstTap = event.pointerType === "touch" && tipBefore !== word;
+      if (firstTap) this.#tip.show(word);
+      else this.correct(word);
+    });
+    this.#menu.addEventListener("keydown", (event) => this.#moveInMenu(event));
+  }
+
+  /** Corrects the one label that is shown, or asks which. */
+  correct(word) {
+    if (word.classList.contains("cell")) return;
+    const { unit } = this.#list.itemOf(word);
+    const number = Number(word.dataset.word);
+    const labels = this.#session.shown(this.#session.main);
+    if (labels.length === 1) this.#session.correct(unit, number, labels[0]);
+    else this.#openMenu(word, unit, number, labels);
+  }
+
+  #openMenu(word, unit, number, labels) {
+    const verdicts = this.#session.judge(this.#session.main, unit);
+    const entries = labels.map((label, i) =>
+      el(
+        "button",
+        {
+          type: "button",
+          role: "menuitemcheckbox",
+          class: this.#session.hue(label),
+          "aria-checked": String(Boolean(verdicts[i].decided[number])),
+          on: { click: () => this.#choose(word, unit, number, label) },
+        },
+        el("span", { class: "swatch" }),
+        label,
+      ),
+    );
+    this.#menu.replaceChildren(...entries);
+    this.#menu.setAttribute("aria-label", `Labels of “${word.textContent}”`);
+    this.#menu.showPopover();
+    placeBeside(this.#menu, word);
+    entries[0].focus();
+  }
+
+  #choose(word, unit, number, label) {
+    this.#menu.hidePopover();
+    this.#session.correct(unit, number, label);
+    word.focus();
+  }
+
+  #moveInMenu(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const entries = [...this.#menu.children];
+    entries.at((entries.indexOf(document.activeElement) + step) % entries.length).focus();
+  }
+}

@@ -1,0 +1,50 @@
+// Elements without markup: text is only ever text, and styles are set as properties, as the security policy asks.
+
+/** An element; `properties` are attributes, besides `text`, `on` (listeners by event) and `style` (CSS properties). */
+export function el(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name === "text") element.textContent = value;
+    else if (name === "on") for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+    else if (name === "style") for (const [property, one] of Object.entries(value)) element.style.setProperty(property, one);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value != null) element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** The element with an id. */
+export function byId(id) {
+  return document.getElementById(id);
+}
+
+/** Text for screen readers only. */
+export function hidden(text) {
+  return el("span", { class: "hidden", text });
+}
+
+/** A function that runs once, a while after its last call. */
+export function debounced(run, milliseconds) {
+  let timer = 0;
+  return (...given) => {
+    clearTimeout(timer);
+    timer = setTimeout(run, milliseconds, ...given);
+  };
+}
+
+/** `1 word`, `2 words`, `1,000 words`. */
+export function counted(count, noun) {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Puts a popover beside the element it belongs to, inside the window. */
+export function placeBeside(popover, anchor) {
+  const at = anchor.getBoundingClientRect();
+  const { width, height } = popover.getBoundingClientRect();
+  const left = Math.max(8, Math.min(at.left, innerWidth - width - 8));
+  const below = at.bottom + 6;
+  const top = below + height > innerHeight - 8 && at.top > height + 6 ? at.top - height - 6 : below;
+  popover.style.setProperty("left", `${left}px`);
+  popover.style.setProperty("top", `${Math.max(8, top)}px`);
+}

@@ -1,0 +1,118 @@
+// Results and corrections as text: JSON lines and TSV as `zerotag label` writes them, and as `zerotag train` reads them.
+
+import { runs } from "./rule.js";
+
+const NEGATIVE = "O";
+const UNSAFE_LINE = /[\u0085\u2028\u2029]/g; // line breaks for some readers, though not for JSON
+
+/** Results as JSON lines: the service's records with the decisions shown; with model and method where several are compared. */
+export function jsonl(session) {
+  return perResult(session, (reading, unit) => {
+    const record = recordOf(session, reading, unit);
+    return line(session.comparing ? { ...reading, ...record } : record);
+  }).join("");
+}
+
+/** Results as TSV: word, scores (a column per label of each reading), label; blank lines between sentences. */
+export function tsv(session) {
+  return labelled(session)
+    .map((unit) => {
+      const readings = session.readings.filter((reading) => session.result(reading, unit));
+      const verdicts = allVerdicts(session, session.main, unit);
+      const rows = session.result(session.main, unit).words.map((word, i) => {
+        const scores = readings.flatMap((reading) => Object.values(session.result(reading, unit).scores).map((some) => some[i].toFixed(6)));
+        return row([word.text, ...scores, cell(verdicts, i)]);
+      });
+      return `${rows.join("")}\n`;
+    })
+    .join("");
+}
+
+/** Corrected sentences as `word<TAB>label`, to train on. */
+export function correctionsTsv(session) {
+  return corrected(session)
+    .map(({ words, verdicts }) => `${words.map((word, i) => row([word.text, cell(verdicts, i)])).join("")}\n`)
+    .join("");
+}
+
+/** Corrected sentences as JSON lines with the label of the sentence, which is what its words say. */
+export function correctionsJsonl(session) {
+  return corrected(session)
+    .map(({ text, words, verdicts, several }) => {
+      const labels = verdicts.filter((verdict) => verdict.decided.includes(1)).map((verdict) => verdict.name);
+      const ofWord = (i) => verdicts.filter((verdict) => verdict.decided[i]).map((verdict) => verdict.name);
+      const value = (names) => (several ? names : (names[0] ?? NEGATIVE));
+      return line({ text, words: words.map((word) => word.text), label: value(labels), word_labels: words.map((_, i) => value(ofWord(i))) });
+    })
+    .join("");
+}
+
+/** The service's record with the decisions that are in force now. */
+function recordOf(session, reading, unit) {
+  const { record, scores } = session.result(reading, unit);
+  const verdicts = allVerdicts(session, reading, unit);
+  const several = verdicts.length > 1;
+  const naming = (names, scored) => {
+    const best = names.reduce((top, name) => (top === null || scored[name] > scored[top] ? name : top), null);
+    return several ? { label: best, labels: names } : { label: best };
+  };
+  const words = record.words.map((word, i) => {
+    const names = verdicts.filter((verdict) => verdict.decided[i]).map((verdict) => verdict.name);
+    return { ...word, ...naming(names, word.scores) };
+  });
+  const characters = [...record.text]; // offsets count code points
+  const spans = verdicts.flatMap(({ name, decided }) =>
+    runs(decided).map(([first, last]) => {
+      const [start, end] = [record.words[first].start, record.words[last].end];
+      const score = Math.max(...scores[name].subarray(first, last + 1));
+      return { text: characters.slice(start, end).join(""), start, end, label: name, score };
+    }),
+  );
+  const positive = verdicts.filter((verdict) => verdict.positive).map((verdict) => verdict.name);
+  return { ...record, ...naming(positive, record.scores), words, spans };
+}
+
+/** Verdicts of all labels, also of those that are not shown. */
+function allVerdicts(session, reading, unit) {
+  return session.judge(reading, unit, session.modelOf(reading).labels);
+}
+
+function labelled(session) {
+  return session.units.filter((unit) => session.result(session.main, unit));
+}
+
+function perResult(session, write) {
+  return labelled(session).flatMap((unit) =>
+    session.readings.filter((reading) => session.result(reading, unit)).map((reading) => write(reading, unit)),
+  );
+}
+
+function corrected(session) {
+  const units = session.corrections.units.filter((unit) => session.result(session.main, unit));
+  return units.map((unit) => {
+    const { text, words } = session.result(session.main, unit);
+    const verdicts = allVerdicts(session, session.main, unit);
+    return { text, words, verdicts, several: verdicts.length > 1 };
+  });
+}
+
+function cell(verdicts, word) {
+  return verdicts.filter((verdict) => verdict.decided[word]).map((verdict) => verdict.name).join("|") || NEGATIVE;
+}
+
+function row(cells) {
+  return `${cells.map(oneLine).join("\t")}\n`;
+}
+
+/** Control characters made visible, so that a word is one cell. */
+function oneLine(text) {
+  return text.replace(/[\u0000-\u001f\u007f\u0085\u2028\u2029]/g, (character) => {
+    const code = character.codePointAt(0);
+    return code < 0x20 ? String.fromCodePoint(0x2400 + code) : code === 0x7f ? "␡" : "␤";
+  });
+}
+
+function line(record) {
+  const text = JSON.stringify(record);
+  return `${text.replace(UNSAFE_LINE, (character) => `\\u${character.codePointAt(0).toString(16).padStart(4, "0")}`)}\n`;
+}

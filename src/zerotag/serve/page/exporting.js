@@ -1,0 +1,53 @@
+// The buttons that copy and download results, links and corrections.
+
+import { byId, counted } from "./dom.js";
+import { html } from "./export-html.js";
+import { png } from "./export-png.js";
+import { correctionsJsonl, correctionsTsv, jsonl, tsv } from "./export-text.js";
+import { copy, download } from "./save.js";
+import { linkTo } from "./share.js";
+
+const FORMATS = {
+  jsonl: { make: jsonl, type: "application/jsonl" },
+  tsv: { make: tsv, type: "text/tab-separated-values" },
+  html: { make: html, type: "text/html" },
+  png: { make: png, type: "image/png" },
+};
+
+/** Wires the buttons; `toast` says what happened, `stateOf` gives what a link must hold. */
+export function connectExports(session, stateOf, toast) {
+  const chosen = () => document.querySelector("input[name=format]:checked").value;
+
+  byId("download").addEventListener("click", async () => {
+    const { make, type } = FORMATS[chosen()];
+    download(`zerotag.${chosen()}`, await make(session), type);
+  });
+  byId("copy").addEventListener("click", async () => {
+    const copied = await copy(await FORMATS[chosen()].make(session));
+    toast(copied ? `${chosen().toUpperCase()} copied` : "The browser does not allow copying here. Use Download.");
+  });
+  byId("link").addEventListener("click", async () => {
+    try {
+      const link = await linkTo(stateOf());
+      history.replaceState(null, "", link);
+      toast((await copy(link)) ? "Link copied" : "The link is in the address bar");
+    } catch (error) {
+      toast(error.message);
+    }
+  });
+  connectCorrections(session);
+}
+
+function connectCorrections(session) {
+  byId("undo").addEventListener("click", () => session.undo());
+  byId("discard").addEventListener("click", () => session.discardCorrections());
+  byId("corrections-tsv").addEventListener("click", () => download("corrections.tsv", correctionsTsv(session), "text/tab-separated-values"));
+  byId("corrections-jsonl").addEventListener("click", () => download("corrections.jsonl", correctionsJsonl(session), "application/jsonl"));
+  session.on("corrections", () => {
+    const { count, units, canUndo } = session.corrections;
+    byId("corrections").hidden = !count && !canUndo;
+    byId("corrections-count").textContent = count ? `${counted(count, "correction")} in ${counted(units.length, "sentence")}` : "No corrections";
+    byId("undo").disabled = !canUndo;
+    for (const id of ["corrections-tsv", "corrections-jsonl", "discard"]) byId(id).disabled = !count;
+  });
+}

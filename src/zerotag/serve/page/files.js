@@ -1,0 +1,112 @@
+// Files that people drop: plain text, CSV, JSON lines, and `word<TAB>label` blocks.
+
+import { parseCsv } from "./csv.js";
+import { textUnit, wordsUnit } from "./texts.js";
+
+export const KINDS = [".txt", ".csv", ".jsonl", ".tsv"];
+const MAX_BYTES = 20_000_000;
+
+/**
+ * What a file holds: {name, text}, or {name, units}, or {name, columns, column, rows} where one must be chosen.
+ * Throws an Error whose message is for people.
+ */
+export async function readFile(file) {
+  const kind = KINDS.find((suffix) => file.name.toLowerCase().endsWith(suffix));
+  if (!kind) throw new Error(`${file.name} is none of the files this page reads: ${KINDS.join(", ")}.`);
+  if (file.size > MAX_BYTES) {
+    throw new Error(`${file.name} has ${megabytes(file.size)}; this page reads up to ${megabytes(MAX_BYTES)}. Use “zerotag label” for more.`);
+  }
+  const text = await textOf(file);
+  if (!text.trim()) throw new Error(`${file.name} is empty.`);
+  try {
+    const content = READERS[kind](text);
+    return { name: file.name, ...content };
+  } catch (error) {
+    throw new Error(`${file.name}, ${error.message}.`);
+  }
+}
+
+/** The units of what `readFile` gave, from one of its columns where it has columns. */
+export function unitsOfColumn(content, column) {
+  return content.rows.map((row) => row[column]).flatMap((value) => {
+    if (typeof value === "string") return value.trim() ? [textUnit(value)] : [];
+    return isWords(value) && value.length ? [wordsUnit(value)] : [];
+  });
+}
+
+const READERS = {
+  ".txt": (text) => ({ text }),
+  ".csv": readCsv,
+  ".jsonl": readJsonl,
+  ".tsv": readTsv,
+};
+
+async function textOf(file) {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+    if (!text.includes("\0")) return text;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+  }
+  throw new Error(`${file.name} is not text in UTF-8. Save it as UTF-8 and drop it again.`);
+}
+
+function readCsv(text) {
+  const [header, ...records] = parseCsv(text);
+  const names = header.cells.map((name) => name.trim());
+  const rows = records.map(({ line, cells }) => {
+    if (cells.length !== names.length) {
+      throw new Error(`line ${line}: ${cells.length} columns, the header has ${names.length}`);
+    }
+    return Object.fromEntries(names.map((name, i) => [name, cells[i]]));
+  });
+  if (!rows.length) throw new Error("line 1: a header and no rows");
+  return table(names, rows);
+}
+
+function readJsonl(text) {
+  const rows = [];
+  text.split("\n").forEach((line, i) => {
+    if (!line.trim()) return;
+    let row;
+    try {
+      row = JSON.parse(line);
+    } catch {
+      throw new Error(`line ${i + 1}: not valid JSON; write one object per line`);
+    }
+    if (row === null || typeof row !== "object" || Array.isArray(row)) throw new Error(`line ${i + 1}: not a JSON object`);
+    rows.push(row);
+  });
+  const names = [...new Set(rows.flatMap(Object.keys))];
+  const usable = names.filter((name) => rows.some((row) => typeof row[name] === "string" || isWords(row[name])));
+  if (!usable.length) throw new Error("line 1: no field with a text, such as “text”, or with a list of words");
+  return table(usable, rows);
+}
+
+function readTsv(text) {
+  const blocks = [[]];
+  for (const line of text.split(/\r?\n/)) {
+    if (/^[ \t]*$/.test(line)) blocks.push([]);
+    else blocks.at(-1).push(line.split("\t")[0]);
+  }
+  return { units: blocks.filter((words) => words.length).map(wordsUnit) };
+}
+
+function table(columns, rows) {
+  const column = ["text", "sentence", "words"].find((name) => columns.includes(name)) ?? longest(columns, rows);
+  return { columns, column, rows };
+}
+
+/** The column with the most to read, which is most likely the text. */
+function longest(columns, rows) {
+  const length = (name) => rows.slice(0, 50).reduce((sum, row) => sum + String(row[name] ?? "").length, 0);
+  return columns.reduce((best, name) => (length(name) > length(best) ? name : best));
+}
+
+function isWords(value) {
+  return Array.isArray(value) && value.every((word) => typeof word === "string");
+}
+
+function megabytes(bytes) {
+  return `${Math.ceil(bytes / 1_000_000)} MB`;
+}

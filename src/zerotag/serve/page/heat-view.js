@@ -1,0 +1,109 @@
+// A unit as a heat map: a column per word, a row per model and method, broken into lines that fit the page.
+
+import { el, hidden } from "./dom.js";
+import { methodName } from "./session.js";
+import { dressWord, lookOf, toShow, wordElement } from "./words-view.js";
+
+const NARROWEST = 30; // pixels
+const PADDING = 14;
+const GAP = 2;
+
+const pen = document.createElement("canvas").getContext("2d");
+
+/** How a reading is called beside its row: by its method, and by its model where there are several. */
+export function readingName(session, reading) {
+  const severalModels = new Set(session.readings.map(({ model }) => model)).size > 1;
+  return severalModels ? `${reading.model}, ${methodName(reading.method)}` : methodName(reading.method);
+}
+
+/** Which words go on which line: a list of lists of word numbers. */
+export function linesOf(widths, room) {
+  const lines = [[]];
+  let used = 0;
+  widths.forEach((width, word) => {
+    if (used + width > room && lines.at(-1).length) {
+      lines.push([]);
+      used = 0;
+    }
+    lines.at(-1).push(word);
+    used += width + GAP;
+  });
+  return lines;
+}
+
+/** Builds a unit's view; `width` is the room there is, `font` that of the words. */
+export function buildHeat(session, unit, { width, font }) {
+  const { readings } = session;
+  const { words } = session.result(session.main, unit);
+  const header = width < 560 ? 104 : 196;
+  pen.font = font;
+  const widths = words.map(({ text }) => Math.min(width - header - GAP, Math.max(NARROWEST, Math.ceil(pen.measureText(text).width) + PADDING)));
+  const heads = [];
+  const cells = readings.map(() => []);
+  const names = readings.map(() => []);
+  const node = el("div", { class: "heat" });
+  for (const line of linesOf(widths, width - header)) {
+    const top = el("tr", {}, el("td", { style: { width: `${header}px` } }));
+    for (const word of line) {
+      heads.push(wordElement(words[word].text, word));
+      top.append(el("th", { scope: "col", style: { width: `${widths[word]}px` } }, heads.at(-1)));
+    }
+    const rows = readings.map((reading, r) => {
+      names[r].push(el("th", { scope: "row" }));
+      const row = el("tr", {}, names[r].at(-1));
+      for (const word of line) {
+        const cell = el("td", { class: "cell", tabindex: -1, "data-word": word, "data-reading": r });
+        cells[r].push(cell);
+        row.append(cell);
+      }
+      return row;
+    });
+    const total = line.reduce((sum, word) => sum + widths[word] + GAP, header + GAP);
+    const caption = el("caption", { class: "hidden", text: `Word scores: ${line.map((word) => words[word].text).join(" ")}` });
+    node.append(el("table", { style: { width: `${total}px` } }, caption, el("thead", {}, top), el("tbody", {}, ...rows)));
+  }
+  const dress = () => {
+    readings.forEach((reading, r) => dressRow(session, unit, reading, names[r], cells[r]));
+    const verdicts = session.judge(session.main, unit);
+    heads.forEach((head, word) => dressWord(head, word, verdicts));
+  };
+  return { node, lines: [heads, ...cells], dress };
+}
+
+function dressRow(session, unit, reading, names, cells) {
+  const verdicts = session.judge(reading, unit);
+  const name = readingName(session, reading);
+  const marks = showsMarks(session, reading);
+  names.forEach((element) => element.replaceChildren(el("span", { class: "name", text: name }), ...verdictOf(verdicts, session.refusal(reading, unit))));
+  cells.forEach((cell, word) => {
+    if (!verdicts) {
+      cell.className = "cell pending";
+      cell.replaceChildren();
+      return;
+    }
+    const look = cellLook(verdicts, word);
+    const marked = marks && look.words[word];
+    cell.className = marked ? `cell ${look.hue} yes` : `cell ${look.hue}`;
+    cell.style.setProperty("--strength", look.strength(word).toFixed(2));
+    cell.replaceChildren(hidden(`${look.scores[word].toFixed(2)}${marked ? `, ${look.name}` : ""}`));
+  });
+}
+
+/** Whether decisions are drawn: the model's threshold says nothing of other methods, unless a person has chosen one. */
+export function showsMarks(session, reading) {
+  return reading === session.main || reading.method === "native";
+}
+
+/** The verdict a cell is shaded for; corrections are no part of what a method says. */
+export function cellLook(verdicts, word) {
+  return lookOf(word, verdicts.filter((verdict) => verdict.words[word]), verdicts);
+}
+
+function verdictOf(verdicts, refusal) {
+  if (!verdicts) return [el("span", { class: "score", text: refusal ? "not available" : "…" })];
+  const [look] = toShow(verdicts);
+  return [
+    el("span", { class: look.positive ? "score yes" : "score", text: look.score.toFixed(2) }),
+    hidden(look.positive ? `, ${look.name}: yes` : `, ${look.name}: no`),
+  ];
+}

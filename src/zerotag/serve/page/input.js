@@ -1,0 +1,120 @@
+// Where text comes from: typing, pasting, files, examples.
+
+import { byId, counted, debounced, el } from "./dom.js";
+import { EXAMPLES } from "./examples.js";
+import { readFile, unitsOfColumn } from "./files.js";
+import { textUnit, unitsOf, wordsUnit } from "./texts.js";
+
+const PAUSE = 250; // milliseconds without a key before the text is labelled
+const HINT = "or drop one anywhere: .txt, .csv, .jsonl, .tsv";
+
+export class Input {
+  #session;
+  #onProblem;
+  #text = byId("text");
+  #content = null; // of a file with columns
+  #nextExample = 0;
+
+  /** `onProblem` is told what is wrong with a file, and null when all is well again. */
+  constructor(session, onProblem) {
+    this.#session = session;
+    this.#onProblem = onProblem;
+    const typed = debounced(() => this.#typed(), PAUSE);
+    this.#text.addEventListener("input", () => {
+      byId("sentences").setAttribute("aria-busy", true); // until the work is done, or cannot be
+      typed();
+    });
+    byId("example").addEventListener("click", () => this.setText(EXAMPLES[this.#nextExample++ % EXAMPLES.length]));
+    byId("clear").addEventListener("click", () => this.#clear());
+    byId("file-close").addEventListener("click", () => this.#clear());
+    byId("open").addEventListener("click", () => byId("file").click());
+    byId("file").addEventListener("change", (event) => {
+      if (event.target.files.length) this.#take(event.target.files[0]);
+      event.target.value = "";
+    });
+    byId("column").addEventListener("change", (event) => this.#useColumn(event.target.value));
+    this.#acceptDrops();
+    session.on("units", () => this.#showCount());
+  }
+
+  /** The text as it is written, or null if the units came from elsewhere. */
+  get text() {
+    return this.#session.source ? null : this.#text.value;
+  }
+
+  setText(text) {
+    this.#showCard(false);
+    this.#text.value = text;
+    this.#typed();
+  }
+
+  /** Units that came with a link: strings and lists of words. */
+  setUnits(texts, name) {
+    const units = texts.map((text) => (typeof text === "string" ? textUnit(text) : wordsUnit(text)));
+    this.#content = null;
+    this.#useUnits(units, name);
+  }
+
+  #typed() {
+    this.#onProblem(null);
+    this.#session.setUnits(unitsOf(this.#text.value));
+  }
+
+  #clear() {
+    this.setText("");
+    this.#text.focus();
+  }
+
+  async #take(file) {
+    try {
+      const content = await readFile(file);
+      this.#onProblem(null);
+      if (content.text !== undefined) return this.setText(content.text);
+      this.#content = content;
+      if (content.columns) this.#useColumn(content.column);
+      else this.#useUnits(content.units, content.name);
+    } catch (error) {
+      this.#onProblem(error.message);
+    }
+  }
+
+  #useColumn(column) {
+    const { name, columns } = this.#content;
+    this.#useUnits(unitsOfColumn(this.#content, column), name);
+    byId("column").replaceChildren(...columns.map((one) => el("option", { value: one, text: one, selected: one === column })));
+    byId("column-field").hidden = columns.length < 2;
+  }
+
+  #useUnits(units, name) {
+    byId("file-name").textContent = name;
+    byId("file-note").textContent = counted(units.length, "text");
+    byId("column-field").hidden = true;
+    this.#showCard(true);
+    this.#session.setUnits(units, { name });
+  }
+
+  #showCard(shown) {
+    byId("file-card").hidden = !shown;
+    this.#text.hidden = shown;
+  }
+
+  #showCount() {
+    const { units, source } = this.#session;
+    byId("count").textContent = units.length ? counted(units.length, "sentence") : HINT;
+    byId("clear").hidden = !units.length || Boolean(source);
+  }
+
+  #acceptDrops() {
+    const overlay = byId("drop");
+    const hasFile = (event) => event.dataTransfer?.types.includes("Files");
+    addEventListener("dragenter", (event) => hasFile(event) && (overlay.hidden = false));
+    addEventListener("dragleave", (event) => !event.relatedTarget && (overlay.hidden = true));
+    addEventListener("dragover", (event) => hasFile(event) && event.preventDefault());
+    addEventListener("drop", (event) => {
+      overlay.hidden = true;
+      if (!event.dataTransfer?.files.length) return;
+      event.preventDefault();
+      this.#take(event.dataTransfer.files[0]);
+    });
+  }
+}

@@ -1,0 +1,112 @@
+// How it goes: the summary, progress, problems, and what screen readers are told.
+
+import { byId, counted, debounced, el } from "./dom.js";
+
+const TITLES = {
+  offline: "The server cannot be reached",
+  busy: "The server is busy",
+  unavailable: "The server is not ready",
+  failed: "That did not work",
+};
+
+export class Outcome {
+  #session;
+  #announce = debounced((text) => (byId("live").textContent = text), 700);
+  #hasNotice = null; // who shows a notice: "work", "file", "link", "start" or nobody
+  #toastTimer = 0;
+
+  constructor(session) {
+    this.#session = session;
+    session.on("units results readings label thresholds corrections", () => this.#summarise());
+    session.on("readings", () => this.#introduce());
+  }
+
+  /** Shows a state of `Work`; `actions` are what the person can do: {retry, stop}. */
+  showWork(state, detail, actions) {
+    const busy = state === "working" || state === "stopped";
+    byId("progress").hidden = !(busy && detail.total > 1 && detail.done < detail.total);
+    byId("sentences").setAttribute("aria-busy", state === "working");
+    if (busy) this.#showProgress(state, detail, actions);
+    if (state === "waiting") this.#showWaiting(detail, actions);
+    else if (state === "failed") this.notice("work", TITLES[detail.problem.kind] ?? TITLES.failed, detail.problem.message, [["Try again", actions.retry]]);
+    else if (state === "idle" || detail.done > 0) this.clear("work");
+  }
+
+  /** A problem in a box of its own. */
+  notice(owner, title, message, buttons = []) {
+    this.#hasNotice = owner;
+    const made = buttons.map(([text, click]) => el("button", { type: "button", class: "button", text, on: { click } }));
+    byId("notice").replaceChildren(el("div", {}, el("b", { text: title }), el("p", { text: message })), ...made);
+    byId("notice").hidden = false;
+  }
+
+  /** Takes a problem away, if it is one's own. */
+  clear(owner) {
+    if (this.#hasNotice !== owner) return;
+    this.#hasNotice = null;
+    byId("notice").hidden = true;
+  }
+
+  /** Says something for a moment. */
+  toast(text) {
+    const toast = byId("toast");
+    toast.textContent = text;
+    toast.hidden = false;
+    byId("live").textContent = text;
+    clearTimeout(this.#toastTimer);
+    this.#toastTimer = setTimeout(() => (toast.hidden = true), 3000);
+  }
+
+  #showProgress(state, { done, total }, { retry, stop }) {
+    Object.assign(byId("progress-bar"), { max: total, value: done });
+    const stopped = state === "stopped";
+    byId("progress-text").textContent = `${stopped ? "Stopped at" : "Labelling"} ${done.toLocaleString("en")} of ${total.toLocaleString("en")}`;
+    byId("progress-button").textContent = stopped ? "Go on" : "Stop";
+    byId("progress-button").onclick = stopped ? retry : stop;
+  }
+
+  #showWaiting({ problem, seconds }, { retry }) {
+    const message = problem.kind === "offline" ? "Is “zerotag serve” still running? Your text and corrections are safe here." : problem.message;
+    const countdown = `Trying again in ${seconds} s.`;
+    // A new notice would be read aloud every second: only the number changes.
+    const shown = byId("notice").querySelector("[data-countdown]");
+    if (this.#hasNotice === "work" && shown) {
+      shown.textContent = countdown;
+      return;
+    }
+    this.notice("work", TITLES[problem.kind], message, [["Try now", retry]]);
+    byId("notice").firstElementChild.append(el("p", { class: "quiet", "data-countdown": true, "aria-live": "off", text: countdown }));
+  }
+
+  #introduce() {
+    const { models, main } = this.#session;
+    if (!main) return;
+    const model = this.#session.modelOf(main);
+    const labels = model.labels.length > 3 ? `${model.labels.slice(0, 3).join(", ")} …` : model.labels.join(", ");
+    byId("lead").textContent = `This model learned “${labels}” from whole sentences, never from marked words. It finds the words by itself.`;
+    const notes = models.map(({ name, encoder, depth }) => `${name}: ${encoder}${depth ? `, depth ${depth}` : ""}`);
+    byId("model-note").textContent = notes.join(" · ");
+  }
+
+  #summarise() {
+    const { units, main, leftOut } = this.#session;
+    byId("empty").hidden = units.length > 0;
+    byId("results").hidden = !units.length || !main;
+    byId("scale-note").hidden = this.#session.readings.every(({ method }) => method === "native");
+    byId("left-out").hidden = !leftOut;
+    byId("left-out").textContent = `${counted(leftOut, "more sentence")} left out. Use “zerotag label” for texts of this size.`;
+    if (!main) return;
+    const totals = new Map(this.#session.shown(main).map((name) => [name, { sentences: 0, words: 0 }]));
+    for (const unit of units) {
+      for (const verdict of this.#session.judge(main, unit) ?? []) {
+        const total = totals.get(verdict.name);
+        total.sentences += Number(verdict.positive);
+        for (const yes of verdict.decided) total.words += yes;
+      }
+    }
+    const parts = [...totals].map(([name, { sentences, words }]) => `${sentences.toLocaleString("en")} ${name} (${counted(words, "word")} marked)`);
+    const summary = [counted(units.length, "sentence"), ...parts].join(" · ");
+    byId("summary").textContent = summary;
+    if (units.length) this.#announce(summary);
+  }
+}

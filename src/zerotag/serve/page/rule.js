@@ -1,0 +1,47 @@
+// How scores become yes or no. The same arithmetic as zerotag.types.Rule; a test compares the two.
+
+/** One 0 or 1 per word, for the word scores of one sentence and one label. */
+export function decideWords(rule, scores, sentenceScore) {
+  const decisions = new Uint8Array(scores.length);
+  if (rule.gated && !decideSentence(rule, sentenceScore)) return decisions;
+  const share = rule.share ? rule.share * highest(scores) : -Infinity;
+  for (let i = 0; i < scores.length; i++) {
+    decisions[i] = scores[i] >= rule.word_threshold && scores[i] >= share ? 1 : 0;
+  }
+  return decisions;
+}
+
+/** Whether a sentence has the label. */
+export function decideSentence(rule, score) {
+  return score >= rule.sentence_threshold;
+}
+
+/** Place of a score on a scale from 0 to 1 whose middle is the threshold: the scale of the static HTML report. */
+export function position(score, threshold) {
+  if (score < threshold) {
+    const bottom = threshold > 0 ? 0 : threshold - 1;
+    return Math.max(0, (0.5 * (score - bottom)) / (threshold - bottom));
+  }
+  const top = threshold < 1 ? 1 : 2 * threshold;
+  return Math.min(1, 0.5 + (0.5 * (score - threshold)) / (top - threshold));
+}
+
+/** Runs of neighbouring words that are decided positively, as [first, last] word numbers. */
+export function runs(decisions) {
+  const found = [];
+  let first = -1;
+  for (let i = 0; i <= decisions.length; i++) {
+    if (decisions[i] && first < 0) first = i;
+    if (!decisions[i] && first >= 0) {
+      found.push([first, i - 1]);
+      first = -1;
+    }
+  }
+  return found;
+}
+
+function highest(scores) {
+  let found = 0;
+  for (const score of scores) if (score > found) found = score;
+  return found;
+}

@@ -1,0 +1,229 @@
+// All that the page knows: models, text, results, thresholds, corrections. Views listen to it and ask it.
+
+import { Corrections } from "./corrections.js";
+import { Result } from "./result.js";
+import { decideSentence, decideWords, position } from "./rule.js";
+
+const HUES = 8; // as many as the style sheet has; more labels use them again
+const MAX_UNITS = 20_000;
+const NATIVE = "native";
+const METHOD_NAMES = {
+  native: "own scores",
+  random: "random",
+  lime: "LIME",
+  occlusion: "occlusion",
+  "gradient-x-input": "gradient × input",
+  "integrated-gradients": "integrated gradients",
+};
+
+/** How people call a method. */
+export function methodName(method) {
+  return METHOD_NAMES[method] ?? method;
+}
+
+/** A model and a method on it, as one string. */
+export function keyOf(reading) {
+  return `${reading.model}\n${reading.method}`;
+}
+
+export class Session extends EventTarget {
+  models = [];
+  limits = {};
+  readings = []; // {model, method}; the first is the main one, others are compared with it
+  label = null; // the one shown; null for all
+  units = [];
+  source = null; // the file the units came from, if they did
+  leftOut = 0; // units beyond the most that are shown
+  corrections = new Corrections();
+  #thresholds = new Map();
+  #results = new Map(); // reading → unit → Result
+  #refusals = new Map(); // reading and unit → why the service does not take it
+
+  /** Tells listeners what has changed: readings, units, results, label, thresholds or corrections. */
+  announce(change, detail = null) {
+    this.dispatchEvent(new CustomEvent(change, { detail }));
+  }
+
+  on(changes, listener) {
+    for (const change of changes.split(" ")) this.addEventListener(change, listener);
+  }
+
+  setModels({ models, limits }) {
+    this.models = models;
+    this.limits = limits ?? {};
+    const first = models.find((model) => model.default) ?? models[0];
+    this.readings = first ? [{ model: first.name, method: first.methods[0] }] : [];
+    this.label = null;
+    this.announce("readings");
+  }
+
+  get main() {
+    return this.readings[0];
+  }
+
+  get comparing() {
+    return this.readings.length > 1;
+  }
+
+  modelOf(reading) {
+    return this.models.find((model) => model.name === reading.model);
+  }
+
+  /** Every pair of a model and one of its methods. */
+  get choices() {
+    return this.models.flatMap((model) => model.methods.map((method) => ({ model: model.name, method })));
+  }
+
+  setMain(reading) {
+    const others = this.readings.slice(1).filter((other) => keyOf(other) !== keyOf(reading));
+    this.readings = [reading, ...others];
+    if (!this.modelOf(reading).labels.includes(this.label)) this.label = null;
+    this.announce("readings");
+  }
+
+  setCompared(readings) {
+    this.readings = [this.main, ...readings.filter((other) => keyOf(other) !== keyOf(this.main))];
+    this.announce("readings");
+  }
+
+  setLabel(label) {
+    this.label = label;
+    this.announce("label");
+  }
+
+  setUnits(units, source = null) {
+    this.units = units.slice(0, MAX_UNITS);
+    this.leftOut = units.length - this.units.length;
+    this.source = source;
+    this.announce("units");
+  }
+
+  /** The labels of a reading that are shown. */
+  shown(reading) {
+    const { labels } = this.modelOf(reading);
+    return labels.includes(this.label) ? [this.label] : labels;
+  }
+
+  hue(label) {
+    const all = [...new Set(this.models.flatMap((model) => model.labels))];
+    return `k${all.indexOf(label) % HUES}`;
+  }
+
+  /** The rule that came with the model. */
+  calibrated(reading, label) {
+    return this.modelOf(reading).rules[label];
+  }
+
+  /** The rule in force: the model's, with the threshold where the person has put it. */
+  rule(reading, label) {
+    const rule = this.calibrated(reading, label);
+    const threshold = this.#thresholds.get(`${keyOf(reading)}\n${label}`);
+    return threshold === undefined ? rule : { ...rule, word_threshold: threshold };
+  }
+
+  /** Moves the word threshold of the main reading; null puts it back where calibration left it. */
+  setThreshold(label, threshold) {
+    const key = `${keyOf(this.main)}\n${label}`;
+    if (threshold === null || threshold === this.calibrated(this.main, label).word_threshold) this.#thresholds.delete(key);
+    else this.#thresholds.set(key, threshold);
+    this.announce("thresholds");
+  }
+
+  /** The thresholds of the main reading that were moved, by label. */
+  get moved() {
+    const moved = this.modelOf(this.main).labels.map((label) => [label, this.#thresholds.get(`${keyOf(this.main)}\n${label}`)]);
+    return Object.fromEntries(moved.filter(([, threshold]) => threshold !== undefined));
+  }
+
+  result(reading, unit) {
+    return this.#results.get(keyOf(reading))?.get(unit.key);
+  }
+
+  addResults(reading, units, records) {
+    const model = this.modelOf(reading);
+    const known = this.#results.get(keyOf(reading)) ?? new Map();
+    this.#results.set(keyOf(reading), known);
+    units.forEach((unit, i) => known.set(unit.key, new Result(records[i], model.labels)));
+    if (known.size > 2 * MAX_UNITS) this.#forget(known);
+    this.announce("results", { units });
+  }
+
+  #forget(known) {
+    const wanted = new Set(this.units.map((unit) => unit.key));
+    for (const key of known.keys()) if (!wanted.has(key)) known.delete(key);
+  }
+
+  /** Why a reading of a unit cannot be had, if it cannot. */
+  refusal(reading, unit) {
+    const { characters } = this.limits;
+    if (characters && unit.text.length > characters) {
+      const length = [...unit.text].length; // the service counts code points
+      if (length > characters) return tooLong(length, characters);
+    }
+    return this.#refusals.get(`${keyOf(reading)}\n${unit.key}`);
+  }
+
+  refuse(reading, unit, reason) {
+    this.#refusals.set(`${keyOf(reading)}\n${unit.key}`, reason);
+    this.announce("results", { units: [unit] });
+  }
+
+  /** What a reading says of a unit, label by label, with corrections; undefined while there is no result. */
+  judge(reading, unit, labels = this.shown(reading)) {
+    const result = this.result(reading, unit);
+    if (!result) return undefined;
+    return labels.map((name) => this.#verdict(reading, unit, result, name));
+  }
+
+  #verdict(reading, unit, result, name) {
+    const rule = this.rule(reading, name);
+    const score = result.sentence[name];
+    const scores = result.scores[name];
+    const words = decideWords(rule, scores, score);
+    const said = new Map();
+    if (this.corrections.has(unit)) {
+      for (let i = 0; i < words.length; i++) {
+        const correction = this.corrections.get(unit, i, name);
+        if (correction !== undefined) said.set(i, correction);
+      }
+    }
+    const decided = said.size ? words.slice() : words; // `words` stays what the rule says
+    for (const [i, correction] of said) decided[i] = Number(correction);
+    const positive = decideSentence(rule, score);
+    const strength = this.#strength(reading, name, scores);
+    return { name, hue: this.hue(name), rule, score, scores, positive, words, decided, said, strength };
+  }
+
+  /**
+   * How strongly a word is shaded, from 0 to 1. The model's own scores are placed around its calibrated threshold;
+   * scores of other methods have no scale of their own and are measured against the largest of the sentence.
+   */
+  #strength(reading, label, scores) {
+    if (reading.method === NATIVE) {
+      const { word_threshold: threshold } = this.calibrated(reading, label);
+      return (i) => position(scores[i], threshold);
+    }
+    const largest = scores.reduce((most, score) => Math.max(most, Math.abs(score)), 0) || 1;
+    return (i) => Math.max(0, scores[i] / largest);
+  }
+
+  correct(unit, word, label) {
+    const verdict = this.judge(this.main, unit).find(({ name }) => name === label);
+    this.corrections.toggle(unit, word, label, Boolean(verdict.words[word]));
+    this.announce("corrections");
+  }
+
+  undo() {
+    this.corrections.undo();
+    this.announce("corrections");
+  }
+
+  discardCorrections() {
+    this.corrections.discard();
+    this.announce("corrections");
+  }
+}
+
+function tooLong(length, limit) {
+  return `${length.toLocaleString("en")} characters; the server takes ${limit.toLocaleString("en")} at once. Split this text.`;
+}

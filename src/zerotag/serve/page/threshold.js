@@ -1,0 +1,126 @@
+// A slider for the word threshold of one label, over the distribution of scores, with a mark where calibration put it.
+
+import { el } from "./dom.js";
+
+const STEPS = 100;
+const BINS = 50;
+const HEIGHT = 24;
+const SVG = "http://www.w3.org/2000/svg";
+
+export class ThresholdSlider {
+  #session;
+  #label;
+  #range = [0, 1];
+  #input;
+  #output;
+  #mark;
+  #note;
+  #reset;
+  #bars;
+
+  constructor(session, label) {
+    this.#session = session;
+    this.#label = label;
+    const id = `threshold-${session.modelOf(session.main).labels.indexOf(label)}`;
+    this.#input = el("input", { type: "range", id, on: { input: () => this.#moved() } });
+    this.#output = el("output", { for: id });
+    this.#mark = el("span", { class: "mark", "aria-hidden": "true" });
+    this.#note = el("span", { class: "note" });
+    this.#reset = el("button", { type: "button", class: "link", text: "put it back", on: { click: () => this.#put(null) } });
+    this.#bars = document.createElementNS(SVG, "path");
+    const chart = document.createElementNS(SVG, "svg");
+    chart.setAttribute("viewBox", `0 0 ${BINS} ${HEIGHT}`);
+    chart.setAttribute("preserveAspectRatio", "none");
+    chart.setAttribute("aria-hidden", "true");
+    chart.append(this.#bars);
+    this.element = el(
+      "div",
+      { class: `threshold ${session.hue(label)}` },
+      el("label", { for: id }, el("b", { text: label }), " word threshold"),
+      this.#output,
+      el("div", { class: "track" }, chart, this.#mark, this.#input),
+      el("p", { class: "under" }, this.#note, this.#reset),
+    );
+    this.measure();
+    this.show();
+  }
+
+  /** Follows the scores: their distribution and, for methods without a fixed scale, the slider's ends. */
+  measure() {
+    const { main, units } = this.#session;
+    const scores = units.flatMap((unit) => {
+      const result = this.#session.result(main, unit);
+      return result ? [result.scores[this.#label]] : [];
+    });
+    const { word_threshold: calibrated } = this.#session.calibrated(main, this.#label);
+    this.#range = main.method === "native" ? [Math.min(0, calibrated), Math.max(1, calibrated)] : rangeOf(scores, calibrated);
+    const [low, high] = this.#range;
+    Object.assign(this.#input, { min: low, max: high, step: (high - low) / STEPS });
+    this.#bars.setAttribute("d", histogram(scores, low, high));
+    this.show();
+  }
+
+  /** Shows where the threshold is. */
+  show() {
+    const { main } = this.#session;
+    const { word_threshold: calibrated, origin } = this.#session.calibrated(main, this.#label);
+    const { word_threshold: threshold } = this.#session.rule(main, this.#label);
+    const isOwn = main.method === "native";
+    const moved = threshold !== calibrated;
+    this.#input.value = threshold;
+    this.#output.textContent = threshold.toFixed(2);
+    this.#input.setAttribute("aria-valuetext", moved ? threshold.toFixed(2) : `${threshold.toFixed(2)}, as calibrated`);
+    this.#place(this.#mark, calibrated);
+    this.#place(this.#input, threshold);
+    this.#note.textContent = `▾ ${isOwn ? "calibrated at" : "for own scores"} ${calibrated.toFixed(2)} (${origin})`;
+    this.#reset.hidden = !moved;
+  }
+
+  /** Moves the threshold by some steps. */
+  nudge(steps) {
+    if (steps > 0) this.#input.stepUp(steps);
+    else this.#input.stepDown(-steps);
+    this.#moved();
+  }
+
+  #moved() {
+    const [low, high] = this.#range;
+    const step = (threshold) => Math.round((STEPS * (threshold - low)) / (high - low));
+    const value = Number(this.#input.value);
+    const { word_threshold: calibrated } = this.#session.calibrated(this.#session.main, this.#label);
+    // The calibrated number need not lie on a step: the step nearest to it stands for it.
+    this.#put(step(value) === step(calibrated) ? calibrated : value);
+  }
+
+  #put(threshold) {
+    this.#session.setThreshold(this.#label, threshold);
+  }
+
+  #place(element, value) {
+    const [low, high] = this.#range;
+    element.style.setProperty("--at", ((value - low) / (high - low)).toFixed(4));
+  }
+}
+
+function rangeOf(scores, calibrated) {
+  let [low, high] = [Math.min(0, calibrated), Math.max(0.1, calibrated)];
+  for (const some of scores) {
+    for (const score of some) {
+      if (score < low) low = score;
+      if (score > high) high = score;
+    }
+  }
+  return [low, high];
+}
+
+/** Bars of how many words have which score, as an SVG path; roots, because most words score near zero. */
+function histogram(scores, low, high) {
+  const counts = new Array(BINS).fill(0);
+  for (const some of scores) {
+    for (const score of some) counts[Math.max(0, Math.min(BINS - 1, Math.floor(((score - low) / (high - low)) * BINS)))] += 1;
+  }
+  const most = Math.sqrt(Math.max(...counts, 9)); // a few words make no mountains
+  return counts
+    .map((count, i) => (count ? `M${i + 0.1} ${HEIGHT}v${(-HEIGHT * Math.max(0.06, Math.sqrt(count) / most)).toFixed(2)}h.8V${HEIGHT}z` : ""))
+    .join("");
+}

@@ -1,0 +1,93 @@
+// The score of a word, shown while it is pointed at, focused or tapped.
+
+import { byId, el } from "./dom.js";
+import { readingName, showsMarks } from "./heat-view.js";
+
+export class Tip {
+  #session;
+  #list;
+  #box = byId("tip");
+  #owner = null;
+
+  constructor(session, list, root) {
+    this.#session = session;
+    this.#list = list;
+    root.addEventListener("pointerover", (event) => event.pointerType === "mouse" && this.show(wordOf(event)));
+    root.addEventListener("pointerleave", () => this.show(wordOf({ target: document.activeElement })));
+    root.addEventListener("focusin", (event) => this.show(wordOf(event)));
+    root.addEventListener("focusout", () => this.show(null));
+    addEventListener("scroll", () => this.#place(), { passive: true });
+    addEventListener("keydown", (event) => event.key === "Escape" && this.show(null));
+    session.on("thresholds corrections label", () => this.show(this.#owner));
+    session.on("units readings", () => this.show(null));
+  }
+
+  /** The word whose score is shown. */
+  get owner() {
+    return this.#owner;
+  }
+
+  /** Shows the score of a word, or nothing. */
+  show(word) {
+    this.#owner?.removeAttribute("aria-describedby");
+    this.#owner = word?.isConnected ? word : null;
+    this.#box.hidden = !this.#owner;
+    if (!this.#owner) return;
+    this.#box.replaceChildren(...this.#content(this.#owner));
+    this.#owner.setAttribute("aria-describedby", "tip");
+    this.#place();
+  }
+
+  #content(element) {
+    const { unit } = this.#list.itemOf(element);
+    const word = Number(element.dataset.word);
+    const reading = this.#session.readings[element.dataset.reading];
+    const verdicts = this.#session.judge(reading, unit);
+    if (!verdicts) return [el("p", { text: this.#session.refusal(reading, unit) ?? "Not scored yet" })];
+    const marks = showsMarks(this.#session, reading);
+    const lines = [...verdicts].sort((a, b) => b.scores[word] - a.scores[word]).map((verdict) => scoreLine(verdict, word, marks));
+    const about = (text) => el("p", { class: "quiet", text });
+    if (!element.classList.contains("cell")) return [...lines, about(hint(verdicts, word))];
+    const { text } = this.#session.result(reading, unit).words[word];
+    return [about(`${text} · ${readingName(this.#session, reading)}`), ...lines];
+  }
+
+  #place() {
+    if (!this.#owner) return;
+    const at = this.#owner.getClientRects()[0];
+    if (!at) return;
+    const { width, height } = this.#box.getBoundingClientRect();
+    const left = Math.max(8, Math.min(at.left + at.width / 2 - width / 2, innerWidth - width - 8));
+    const above = at.top - height - 8;
+    this.#box.style.setProperty("left", `${left}px`);
+    this.#box.style.setProperty("top", `${above < 8 ? at.bottom + 8 : above}px`);
+  }
+}
+
+/** The word or cell that an event is about. */
+export function wordOf(event) {
+  return event.target?.closest?.("[data-word]") ?? null;
+}
+
+function scoreLine(verdict, word, marks) {
+  const line = el("p", {}, el("b", { text: verdict.scores[word].toFixed(3) }), ` ${verdict.name} `);
+  if (marks) line.append(el("span", { class: "quiet", text: decision(verdict, word) }));
+  return line;
+}
+
+function decision(verdict, word) {
+  const said = verdict.said.get(word);
+  if (said !== undefined) return said ? "corrected: yes" : "corrected: no";
+  return reason(verdict, word) ?? `${verdict.words[word] ? "≥" : "<"} ${verdict.rule.word_threshold.toFixed(2)}`;
+}
+
+/** Why a word above the threshold is not marked all the same. */
+function reason({ rule, scores, words, positive }, word) {
+  if (words[word] || scores[word] < rule.word_threshold) return null;
+  return rule.gated && !positive ? "but the sentence is not" : `under ${Math.round(100 * rule.share)} % of the highest`;
+}
+
+function hint(verdicts, word) {
+  if (verdicts.length > 1) return "click to correct";
+  return verdicts[0].said.has(word) ? "click to take the correction back" : `click: ${verdicts[0].decided[word] ? "not " : ""}${verdicts[0].name}`;
+}

@@ -1,0 +1,86 @@
+// A unit as running text: words shaded by score, the verdict beside them.
+
+import { el, hidden } from "./dom.js";
+import { runs } from "./rule.js";
+
+/** The element of a word that can be pointed at, focused and corrected. */
+export function wordElement(text, number) {
+  return el("span", { class: "word", role: "button", tabindex: -1, "data-word": number, "data-reading": 0, text });
+}
+
+/** The verdict a word is shaded for: the strongest of those given, which are its labels, else the strongest of all. */
+export function lookOf(word, given, verdicts) {
+  return (given.length ? given : verdicts).reduce((best, one) => (one.strength(word) > best.strength(word) ? one : best));
+}
+
+/** The verdicts to show of a sentence: its labels or, if it has none, the one that came closest. */
+export function toShow(verdicts) {
+  const margin = ({ score, rule }) => score - rule.sentence_threshold;
+  const ordered = [...verdicts].sort((a, b) => margin(b) - margin(a));
+  const given = ordered.filter((verdict) => verdict.positive);
+  return given.length ? given : ordered.slice(0, 1);
+}
+
+/** Shows on a word what was decided about it; `tag` names the labels where there could be several. */
+export function dressWord(element, word, verdicts, tag = "") {
+  const given = verdicts.filter((verdict) => verdict.decided[word]);
+  const look = lookOf(word, given, verdicts);
+  const corrected = verdicts.filter((verdict) => verdict.said.has(word));
+  const added = corrected.some((verdict) => verdict.said.get(word));
+  const classes = ["word", look.hue];
+  if (given.length) classes.push("yes");
+  if (corrected.length) classes.push(added ? "added" : "removed");
+  element.className = classes.join(" ");
+  element.style.setProperty("--strength", look.strength(word).toFixed(2));
+  element.setAttribute("aria-pressed", given.length > 0);
+  if (tag) element.dataset.tag = tag;
+  else delete element.dataset.tag;
+}
+
+function verdictElement(verdicts) {
+  const rows = toShow(verdicts).map((verdict) =>
+    el(
+      "p",
+      { class: verdict.positive ? `${verdict.hue} yes` : verdict.hue },
+      el("b", { text: verdict.name }),
+      hidden(verdict.positive ? ": yes, score" : ": no, score"),
+      el("span", { text: verdict.score.toFixed(2) }),
+      el("i", { style: { "--strength": Math.max(0, Math.min(1, verdict.score)).toFixed(3) } }),
+    ),
+  );
+  return el("div", { class: "verdict" }, ...rows);
+}
+
+/** Builds a unit's view; `dress` is called whenever decisions change, and leaves focus where it is. */
+export function buildWords(session, unit) {
+  const result = session.result(session.main, unit);
+  const words = [];
+  const text = el("p", { class: "text", dir: "auto", lang: "" });
+  for (const [piece, number] of result.pieces()) {
+    if (number === null) {
+      text.append(piece);
+    } else {
+      words.push(wordElement(piece, number));
+      text.append(words.at(-1));
+    }
+  }
+  const node = el("div", { class: "sentence" }, el("div"), text);
+  const dress = () => {
+    const verdicts = session.judge(session.main, unit);
+    const tags = verdicts.length > 1 ? tagsOf(verdicts) : new Map();
+    words.forEach((element, word) => dressWord(element, word, verdicts, tags.get(word)));
+    node.firstElementChild.replaceWith(verdictElement(verdicts));
+  };
+  return { node, lines: [words], dress };
+}
+
+/** The label names to show after the last word of each run. */
+function tagsOf(verdicts) {
+  const tags = new Map();
+  for (const verdict of verdicts) {
+    for (const [, last] of runs(verdict.decided)) {
+      tags.set(last, tags.has(last) ? `${tags.get(last)}, ${verdict.name}` : verdict.name);
+    }
+  }
+  return tags;
+}

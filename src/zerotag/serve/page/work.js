@@ -1,0 +1,152 @@
+// Sends what has no result yet, batch by batch, and is patient with a server that is busy or away.
+
+import { label, Problem } from "./api.js";
+import { keyOf } from "./session.js";
+
+const FIRST = 8; // something to look at soon
+const BATCH = 64;
+const SLOW_BATCH = 4; // other methods need many passes for a sentence
+const BYTES = 500_000;
+const LONGEST_WAIT = 30; // seconds
+
+/** States that `onState` is told: idle, working {done, total}, stopped {done, total}, waiting {problem, seconds}, failed {problem}. */
+export class Work {
+  #session;
+  #onState;
+  #running = false;
+  #stopped = false;
+  #flight = null; // {reading, units, controller} of the request under way
+  #wake = () => {};
+  #alone = new Set(); // units whose batch was refused and that are sent one by one
+
+  constructor(session, onState) {
+    this.#session = session;
+    this.#onState = onState;
+  }
+
+  /** Goes on with whatever is missing now; a request that nobody waits for any more is given up. */
+  start() {
+    this.#stopped = false;
+    if (this.#flight && !this.#wanted(this.#flight)) this.#flight.controller.abort();
+    this.#wake();
+    if (!this.#running) this.#run();
+  }
+
+  /** Stops after what is already there. */
+  stop() {
+    this.#stopped = true;
+    this.#flight?.controller.abort();
+    this.#wake();
+  }
+
+  async #run() {
+    this.#running = true;
+    let failures = 0;
+    let problem = null;
+    for (let batch = this.#next(); batch && !this.#stopped; batch = this.#next()) {
+      this.#onState("working", this.#progress());
+      problem = await this.#send(batch);
+      failures = problem ? failures + 1 : 0;
+      if (!problem) continue;
+      if (!problem.passes) break;
+      await this.#wait(problem, problem.retryAfter ?? Math.min(LONGEST_WAIT, 2 ** failures));
+      problem = null;
+    }
+    this.#running = false;
+    if (problem) this.#onState("failed", { problem });
+    else if (this.#stopped && this.#next()) this.#onState("stopped", this.#progress());
+    else this.#onState("idle", this.#progress());
+  }
+
+  /** Sends a batch; gives back the problem if there was one that concerns more than single units. */
+  async #send({ reading, units }) {
+    const controller = new AbortController();
+    this.#flight = { reading, units, controller };
+    try {
+      const records = await label(units.map((unit) => unit.words ?? unit.text), reading, controller.signal);
+      this.#session.addResults(reading, units, records);
+      return null;
+    } catch (problem) {
+      if (problem.name === "AbortError") return null;
+      if (!(problem instanceof Problem)) throw problem;
+      return this.#blame(problem, reading, units);
+    } finally {
+      this.#flight = null;
+    }
+  }
+
+  /** Finds the unit that the server would not take, so that the others go on without it. */
+  #blame(problem, reading, units) {
+    if (!["large", "invalid"].includes(problem.kind)) return problem;
+    const number = /^texts\[(\d+)\]/.exec(problem.where)?.[1] ?? 0;
+    if (problem.where || units.length === 1) this.#session.refuse(reading, units[number], problem.message);
+    else for (const unit of units) this.#alone.add(unit.key);
+    return null;
+  }
+
+  async #wait(problem, seconds) {
+    for (let left = Math.ceil(seconds); left > 0 && !this.#stopped; left--) {
+      this.#onState("waiting", { problem, seconds: left });
+      const woken = await new Promise((resolve) => {
+        const timer = setTimeout(resolve, 1000, false);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve(true);
+        };
+      });
+      if (woken) return;
+    }
+  }
+
+  /** The next batch: the main reading first, of units in their order. */
+  #next() {
+    for (const reading of this.#session.readings) {
+      const missing = this.#missing(reading);
+      if (missing.length) return { reading, units: this.#fitting(reading, missing) };
+    }
+    return null;
+  }
+
+  #fitting(reading, missing) {
+    if (this.#alone.has(missing[0].key)) return missing.slice(0, 1);
+    const most = Math.min(this.#most(reading), this.#session.limits.texts ?? BATCH);
+    const room = Math.min(BYTES, (this.#session.limits.body_bytes ?? BYTES) / 2);
+    const batch = [];
+    let bytes = 0;
+    for (const unit of missing.slice(0, most)) {
+      bytes += 3 * unit.text.length;
+      if (this.#alone.has(unit.key) || (batch.length && bytes > room)) break;
+      batch.push(unit);
+    }
+    return batch;
+  }
+
+  #most(reading) {
+    if (reading.method !== "native") return SLOW_BATCH;
+    return this.#session.units.some((unit) => this.#session.result(reading, unit)) ? BATCH : FIRST;
+  }
+
+  #missing(reading) {
+    const seen = new Set();
+    return this.#session.units.filter((unit) => {
+      if (seen.has(unit.key)) return false;
+      seen.add(unit.key);
+      return !this.#session.result(reading, unit) && !this.#session.refusal(reading, unit);
+    });
+  }
+
+  #progress() {
+    const { readings, units } = this.#session;
+    const missing = readings.reduce((sum, reading) => sum + this.#missing(reading).length, 0);
+    const total = readings.length * units.length;
+    return { done: Math.max(0, total - missing), total };
+  }
+
+  #wanted({ reading, units }) {
+    const readings = this.#session.readings.map(keyOf);
+    const keys = new Set(units.map((unit) => unit.key));
+    const isMain = readings[0] === keyOf(reading);
+    const mainIsDone = !this.#missing(this.#session.main).length;
+    return (isMain || mainIsDone) && readings.includes(keyOf(reading)) && this.#session.units.some((unit) => keys.has(unit.key));
+  }
+}

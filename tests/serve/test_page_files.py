@@ -1,0 +1,112 @@
+"""Files of every kind, dropped on the page or chosen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser import settled
+
+TEXTS = ["The pump may fail.", 'A valve, "the big one",\nholds in winter.', "Perhaps 😀 not."]
+
+
+def drop(page: Page, name: str, content: str) -> None:
+    """What letting go of a file over the page does."""
+    page.evaluate(
+        """([name, content]) => {
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([content], name));
+            for (const kind of ["dragenter", "dragover", "drop"]) {
+                const how = {dataTransfer: transfer, bubbles: true, cancelable: true};
+                document.body.dispatchEvent(new DragEvent(kind, how));
+            }
+        }""",
+        [name, content],
+    )
+
+
+def shown(page: Page) -> list[str]:
+    settled(page)
+    return page.locator("#sentences .text").all_inner_texts()
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def test_plain_text_can_be_edited(page: Page) -> None:
+    drop(page, "notes.txt", "It may rain. Bring a coat.\r\nThe end")
+    assert shown(page) == ["It may rain.", "Bring a coat.", "The end"]
+    expect(page.locator("#text")).to_have_value("It may rain. Bring a coat.\nThe end")
+    expect(page.locator("#drop")).to_be_hidden()
+
+
+def test_csv_with_quotes_and_line_breaks(page: Page) -> None:
+    drop(page, "table.CSV", "\ufeffid,text\r\n" + "".join(f"{i},{quoted(text)}\r\n" for i, text in enumerate(TEXTS)))
+    assert shown(page) == TEXTS
+    expect(page.locator("#file-card")).to_contain_text("table.CSV 3 texts")
+    page.select_option("#column", "id")
+    expect(page.locator("#sentences .text")).to_have_text(["0", "1", "2"])
+    page.click("#file-close")
+    expect(page.locator("#empty")).to_be_visible()
+    expect(page.locator("#text")).to_be_focused()
+
+
+def test_the_text_column_is_guessed(page: Page) -> None:
+    drop(page, "table.csv", "n;remark\n1;It may rain.\n2;It rains.\n")
+    assert shown(page) == ["It may rain.", "It rains."]
+
+
+def test_json_lines_with_texts(page: Page) -> None:
+    lines = "\n".join(json.dumps({"text": text, "label": 1}) for text in TEXTS)
+    drop(page, "data.jsonl", lines + "\n\n")
+    assert shown(page) == TEXTS
+
+
+def test_json_lines_with_words(page: Page) -> None:
+    drop(page, "data.jsonl", json.dumps({"words": ["can", "not", "may be"]}))
+    assert shown(page) == ["can not may be"]
+    assert page.locator("#sentences .word").all_inner_texts() == ["can", "not", "may be"]
+
+
+def test_words_and_labels(page: Page) -> None:
+    drop(page, "gold.tsv", "The\tO\npump\tO\nmay\thedge\n\n\ndo\u00a0n't\tO\nstop\tO\n")
+    assert shown(page) == ["The pump may", "do\u00a0n't stop"]
+    assert page.locator("#sentences .word").all_inner_texts() == ["The", "pump", "may", "do\u00a0n't", "stop"]
+
+
+def test_a_file_can_be_chosen(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("The pump may fail.")
+    page.set_input_files("#file", path)
+    assert shown(page) == ["The pump may fail."]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("cat.png", "x", "cat.png is none of the files this page reads"),
+        ("a.jsonl", "{", "a.jsonl, line 1: not valid JSON"),
+    ],
+)
+def test_wrong_files_leave_everything_as_it_is(page: Page, name: str, content: str, message: str) -> None:
+    drop(page, "notes.txt", "The pump may fail.")
+    drop(page, name, content)
+    expect(page.locator("#notice")).to_contain_text("This file cannot be used")
+    expect(page.locator("#notice")).to_contain_text(message)
+    assert shown(page) == ["The pump may fail."]
+    page.fill("#text", "Better.")
+    expect(page.locator("#notice")).to_be_hidden()
+
+
+def test_links_to_files(page: Page) -> None:
+    drop(page, "gold.tsv", "may\tO\nbe so\tO\n")
+    settled(page)
+    page.click("#link")
+    expect(page.locator("#toast")).to_have_text("Link copied")
+    page.reload()
+    assert shown(page) == ["may be so"]
+    assert page.locator("#sentences .word").all_inner_texts() == ["may", "be so"]

@@ -1,0 +1,306 @@
+"""What people do on the page: type, slide, choose, correct, take away."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from browser import HEDGES, THREE, marked, opened, write
+from services import Service
+from zerotag.data import read, read_gold
+from zerotag.types import Rule
+
+TEXT = "The pump may fail in winter.\nThe valve holds."
+LONG_WORDS = "May 😀 the na\u00efve ca\u0301fe’s engine hold?"
+
+
+@pytest.fixture
+def three(page: Page) -> Page:
+    """The page with the model of three labels."""
+    page.select_option("#model", "three")
+    return page
+
+
+def records(service: Service, text: str, model: str = "hedges") -> list[dict[str, Any]]:
+    return service.label(text.split("\n"), model=model).json["results"]  # type: ignore[no-any-return]
+
+
+def by_rule(results: list[dict[str, Any]], rule: Rule) -> list[str]:
+    """The words that a rule marks."""
+    found = []
+    for result in results:
+        scores = np.array([word["score"] for word in result["words"]])
+        yes = rule.words(scores, result["score"])
+        found += [word["text"] for word, positive in zip(result["words"], yes, strict=True) if positive]
+    return found
+
+
+def slide(page: Page, value: float, number: int = 0) -> None:
+    """What dragging does."""
+    page.locator(f"#threshold-{number}").evaluate(
+        "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input', {bubbles: true})); }", value
+    )
+
+
+def downloaded(page: Page, button: str, folder: Path) -> Path:
+    with page.expect_download() as download:
+        page.click(button)
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def test_typing_labels_words(page: Page, page_service: Service) -> None:
+    page.locator("#text").press_sequentially(TEXT, delay=2)
+    expect(page.locator("#sentences > li")).to_have_count(2)
+    expect(page.locator("#sentences .verdict p.yes")).to_have_count(1)
+    assert marked(page) == by_rule(records(page_service, TEXT), HEDGES)
+    assert "may" in marked(page)
+    assert page.locator("#sentences .text").all_inner_texts() == TEXT.split("\n")
+    verdicts = page.locator("#sentences .verdict").all_text_contents()
+    assert verdicts == ["hedge: yes, score0.94", "hedge: no, score0.13"]
+    expect(page.locator("#summary")).to_contain_text("2 sentences · 1 hedge")
+    expect(page.locator("#live")).to_contain_text("1 hedge")
+
+
+def test_only_new_sentences_are_sent(page: Page) -> None:
+    sent: list[list[str]] = []
+    page.on("request", lambda request: sent.append(json.loads(request.post_data or "{}").get("texts")))
+    write(page, TEXT)
+    write(page, TEXT + "\nA report works.")
+    write(page, TEXT)
+    assert [texts for texts in sent if texts] == [TEXT.split("\n"), ["A report works."]]
+
+
+def test_words_are_shown_where_they_are(page: Page) -> None:
+    write(page, LONG_WORDS)
+    assert page.locator("#sentences .text").inner_text() == LONG_WORDS
+    assert page.locator("#sentences .word").all_inner_texts() == [
+        "May", "😀", "the", "na\u00efve", "ca\u0301fe’s", "engine", "hold", "?",
+    ]  # fmt: skip
+
+
+def test_text_is_text(page: Page) -> None:
+    text = "<script>window.hacked = 1</script> may <img src=x onerror=\"window.hacked = 1\"> &amp; 'quotes'"
+    write(page, text)
+    page.hover("#sentences .word >> nth=1")
+    assert page.locator("#sentences .text").inner_text() == text
+    assert page.locator("#sentences script, #sentences img").count() == 0
+    assert page.evaluate("window.hacked") is None
+
+
+def test_sliding_decides_as_the_rule(page: Page, page_service: Service) -> None:
+    write(page, TEXT)
+    results = records(page_service, TEXT)
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    for threshold in (0.0, 0.1, 0.25, 0.5, 0.9, 1.0):
+        slide(page, threshold)
+        assert marked(page) == by_rule(results, Rule(word_threshold=threshold)), threshold
+        assert page.locator(".threshold output").inner_text() == f"{threshold:.2f}"
+    page.click("text=put it back")
+    assert marked(page) == by_rule(results, HEDGES)
+    assert requests == []  # all in the browser
+
+
+def test_the_mark_is_where_calibration_was(page: Page) -> None:
+    write(page, TEXT)
+    expect(page.locator(".threshold .note")).to_have_text("▾ calibrated at 0.43 (sentence labels)")
+    assert page.locator(".track .mark").evaluate("mark => mark.style.getPropertyValue('--at')") == "0.4273"
+    slide(page, 0.6)
+    slide(page, 0.43)  # the nearest step stands for the exact number
+    expect(page.locator("text=put it back")).to_be_hidden()
+
+
+def test_three_labels_and_their_rules(three: Page, page_service: Service) -> None:
+    text = "Perhaps the valve leaks in rain.\nThe engine breaks and fails.\nA report holds."
+    write(three, text)
+    expect(three.locator(".threshold")).to_have_count(3)
+    results = records(page_service, text, "three")
+    assert marked(three) == [word["text"] for result in results for word in result["words"] if word["labels"]]
+    for label, rule in THREE.items():
+        three.get_by_role("radio", name=label).check(force=True)
+        expect(three.locator(".threshold")).to_have_count(1)
+        expected = []
+        for result in results:
+            scores = np.array([word["scores"][label] for word in result["words"]])
+            decisions = rule.words(scores, result["scores"][label])
+            expected += [word["text"] for word, yes in zip(result["words"], decisions, strict=True) if yes]
+            assert [label in word["labels"] for word in result["words"]] == decisions.tolist()
+        assert marked(three) == expected, label
+
+
+def test_the_score_of_a_word(page: Page) -> None:
+    write(page, TEXT)
+    word = page.locator("#sentences .word", has_text="may")
+    word.hover()
+    tip = page.locator("#tip")
+    expect(tip).to_contain_text("0.875 hedge ≥ 0.43")
+    assert word.get_attribute("aria-describedby") == "tip"
+    page.hover("h1")
+    expect(tip).to_be_hidden()
+
+
+def test_correcting_and_undoing(page: Page) -> None:
+    write(page, TEXT)
+    before = marked(page)
+    valve, may = (page.locator("#sentences .word", has_text=word) for word in ("valve", "may"))
+    valve.click()
+    may.click()
+    expect(valve).to_have_class("word k0 yes added")
+    expect(may).to_have_class("word k0 removed")
+    expect(page.locator("#corrections-count")).to_have_text("2 corrections in 2 sentences")
+    slide(page, 1.0)
+    assert marked(page) == ["valve"]  # what a person said stays
+    page.click("text=put it back")
+    page.keyboard.press("Control+z")
+    expect(may).to_have_class("word k0 yes")
+    page.click("#discard")
+    assert marked(page) == before
+    page.click("#undo")
+    expect(valve).to_have_class("word k0 yes added")
+    valve.click()  # takes it back
+    assert marked(page) == before
+
+
+def test_corrections_are_training_data(page: Page, tmp_path: Path) -> None:
+    write(page, TEXT + "\nPerhaps an engine runs.")
+    page.locator("#sentences .word", has_text="valve").click()
+    for word in marked(page):
+        if word not in ("valve",) and page.locator("#sentences li:first-child .word", has_text=word).count() == 1:
+            page.locator("#sentences li:first-child .word", has_text=word).click()
+    for button in ("#corrections-tsv", "#corrections-jsonl"):
+        path = downloaded(page, button, tmp_path)
+        corpus = read_gold(path)
+        assert corpus.label_names == ("hedge",)
+        assert [example.labels for example in corpus.examples] == [(True,), (False,)]
+        assert [[flags[0] for flags in example.word_labels or ()] for example in corpus.examples] == [
+            [False, True, False, False],
+            [False] * 7,
+        ]
+        assert [example.labels for example in read(path).examples] == [(True,), (False,)]
+
+
+def test_a_menu_where_a_word_can_have_several_labels(three: Page, page_service: Service, tmp_path: Path) -> None:
+    text = "Perhaps the valve leaks in rain."
+    write(three, text)
+    valve = three.locator("#sentences .word", has_text="valve")
+    before = set(records(page_service, text, "three")[0]["words"][2]["labels"])
+    valve.click()
+    three.get_by_role("menuitemcheckbox", name="wet").click()
+    expect(valve).to_be_focused()
+    valve.press("Enter")
+    three.keyboard.press("ArrowDown")
+    three.keyboard.press("Enter")
+    corpus = read_gold(downloaded(three, "#corrections-jsonl", tmp_path), label_names=tuple(THREE))
+    given = corpus.examples[0].word_labels
+    assert given is not None
+    assert {name for name, yes in zip(THREE, given[2], strict=True) if yes} == before ^ {"wet", "fault"}
+    assert corpus.examples[0].labels == tuple(map(any, zip(*given, strict=True)))
+
+
+def test_downloads_are_what_the_library_writes(page: Page, page_service: Service, tmp_path: Path) -> None:
+    text = TEXT + "\n" + LONG_WORDS
+    write(page, text)
+    lines = downloaded(page, "#download", tmp_path).read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == records(page_service, text)
+    page.check("input[value=tsv]", force=True)
+    blocks = downloaded(page, "#download", tmp_path).read_text(encoding="utf-8")
+    assert blocks == "".join(
+        "".join(f"{word['text']}\t{word['score']:.6f}\t{word['label'] or 'O'}\n" for word in result["words"]) + "\n"
+        for result in records(page_service, text)
+    )
+    page.click("#copy")
+    expect(page.locator("#toast")).to_have_text("TSV copied")
+    assert page.evaluate("navigator.clipboard.readText()") == blocks
+
+
+def test_downloads_follow_slider_and_corrections(three: Page, page_service: Service, tmp_path: Path) -> None:
+    text = "Perhaps the valve leaks in rain.\nA report holds."
+    write(three, text)
+    lines = downloaded(three, "#download", tmp_path).read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == records(page_service, text, "three")
+    for number in range(3):
+        slide(three, 1.0, number)
+    three.get_by_role("radio", name="hedge").check(force=True)
+    three.locator("#sentences .word", has_text="report").click()
+    lines = downloaded(three, "#download", tmp_path).read_text(encoding="utf-8").splitlines()
+    first, second = map(json.loads, lines)
+    assert first["spans"] == []
+    assert first["labels"] == ["hedge", "fault", "wet"]  # the slider moves words, not sentences
+    (span,) = second["spans"]
+    assert (span["text"], span["label"], span["start"], span["end"]) == ("report", "hedge", 2, 8)
+    assert [word["labels"] for word in second["words"]] == [[], ["hedge"], [], []]
+
+
+def test_html_and_picture(page: Page, browser: Browser, tmp_path: Path) -> None:
+    write(page, TEXT + "\n<script>window.hacked = 1</script> may")
+    page.check("input[value=html]", force=True)
+    with opened(browser, downloaded(page, "#download", tmp_path).as_uri()) as report:
+        assert report.locator("mark").all_inner_texts() == marked(page)
+        assert report.locator(".text").all_inner_texts() == page.locator("#sentences .text").all_inner_texts()
+        assert report.locator("script").count() == 0
+    page.check("input[value=png]", force=True)
+    picture = downloaded(page, "#download", tmp_path).read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert int.from_bytes(picture[16:20], "big") == 1920
+    page.click("#copy")
+    expect(page.locator("#toast")).to_have_text("PNG copied")
+
+
+def test_links_bring_everything_back(page: Page, browser: Browser, page_service: Service) -> None:
+    asked: list[str] = []
+    page.select_option("#model", "three")
+    page.select_option("#method", "occlusion")
+    write(page, TEXT + "\n😀 may <b>")
+    page.get_by_role("radio", name="fault").check(force=True)
+    slide(page, 0.7, 1)
+    page.click("#link")
+    expect(page.locator("#toast")).to_have_text("Link copied")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link == page.url
+    with opened(browser, "about:blank") as other:
+        other.on("request", lambda request: asked.append(request.url))
+        other.goto(link)
+        expect(other.locator("#sentences .word").first).to_be_visible()
+        assert other.input_value("#text") == page.input_value("#text")
+        assert other.input_value("#model") == "three"
+        assert other.input_value("#method") == "occlusion"
+        assert (
+            other.locator(".threshold output").all_inner_texts() == page.locator(".threshold output").all_inner_texts()
+        )
+        assert marked(other) == marked(page)
+        assert all("z=" not in url.partition("#")[0] for url in asked)
+        write(other, "Something else.")
+        assert other.url == f"{page_service.url}/"  # the link no longer says what is shown
+
+
+def test_a_thousand_sentences_stay_smooth(page: Page) -> None:
+    text = "\n".join(
+        f"The pump number {number} may fail under load in winter, at night and after rain." for number in range(1000)
+    )
+    page.evaluate("text => navigator.clipboard.writeText(text)", text)
+    page.focus("#text")
+    page.keyboard.press("Control+v")
+    expect(page.locator("#summary")).to_contain_text("1,000 hedge", timeout=60_000)
+    assert page.locator("#sentences .word").count() < 5000  # only what is near is built
+    milliseconds = page.evaluate(
+        """() => {
+            const slider = document.querySelector("#threshold-0");
+            const start = performance.now();
+            for (let i = 0; i < 10; i++) {
+                slider.value = i / 10;
+                slider.dispatchEvent(new Event("input", {bubbles: true}));
+            }
+            return (performance.now() - start) / 10;
+        }"""
+    )
+    assert milliseconds < 150  # a frame or two on a machine that does nothing else
+    page.locator("#sentences > li").last.scroll_into_view_if_needed()
+    expect(page.locator("#sentences > li").last.locator(".word").first).to_be_visible()
+    assert page.locator("#sentences > li").last.inner_text().endswith("after rain.")

@@ -1,0 +1,175 @@
+"""`zerotag serve` as a command: what it prints, what it refuses, how it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from unittest import mock
+from urllib.request import urlopen
+
+import pytest
+
+import tiny
+from commands import COMMAND, ENVIRONMENT, CommandLine
+from services import until
+from zerotag.client import Client
+
+
+@pytest.fixture
+def zerotag(capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    return CommandLine(capsys)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "one"
+    tiny.labeller().save_pretrained(folder)
+    return folder
+
+
+class Running:
+    """The command in a process of its own."""
+
+    def __init__(self, *arguments: object, **environment: str) -> None:
+        self.process = subprocess.Popen(
+            [*COMMAND, "serve", *map(str, arguments), "--port", "0"],
+            env={**ENVIRONMENT, "PYTHONUNBUFFERED": "1", **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.line = self.process.stdout.readline()
+        found = re.search(r"http://\S+", self.line)
+        assert found, (self.line, self.process.stderr and self.process.stderr.read())
+        self.url = found[0]
+
+    def end(self) -> tuple[int, str]:
+        """Its exit code and what it logged, after SIGTERM."""
+        self.process.send_signal(signal.SIGTERM)
+        _, logged = self.process.communicate(timeout=60)
+        return self.process.returncode, logged
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path) -> Iterator[Running]:
+    service = Running(folder, f"again={folder}")
+    yield service
+    if service.process.poll() is None:
+        service.end()
+
+
+def test_it_prints_where_it_is_and_ends_in_good_order_on_sigterm(running: Running) -> None:
+    assert running.line.startswith("one, again: http://127.0.0.1:")
+    client = Client(running.url)
+    assert [model["name"] for model in client.models()] == ["one", "again"]
+    labelled: list[int] = []
+    texts = ["the pump may fail in winter"] * 1000
+    asking = threading.Thread(target=lambda: labelled.append(len(client.label(texts, model="again"))))
+    asking.start()
+    until(lambda: not re.search(r'sentences_total{lane="native",model="again"} 0', _metrics(running.url)))
+    code, logged = running.end()
+    asking.join(30)
+    assert labelled == [1000]
+    assert code in (0, -signal.SIGTERM)
+    assert "Traceback" not in logged
+    assert "pump" not in logged
+
+
+def _metrics(url: str) -> str:
+    with urlopen(f"{url}/metrics") as reply:
+        text: str = reply.read().decode()
+    return text
+
+
+def test_a_port_in_use(zerotag: CommandLine, folder: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        line = zerotag.fails("serve", folder, "--port", port)
+    assert line == f"cannot listen on 127.0.0.1 port {port}: Address already in use; choose another --port"
+
+
+def test_others_are_let_in_only_with_a_key(zerotag: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ZEROTAG_API_KEY", raising=False)
+    for host in ("0.0.0.0", "::"):
+        line = zerotag.fails("serve", folder, "--host", host, "--port", 0)
+        assert line.startswith(f"others can reach {host}: set an API key in ZEROTAG_API_KEY or --api-key-file")
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "16 or more"),
+        (b"short\n", "16 or more"),
+        (b"with a space in the middle", "16 or more"),
+        (b"\xff" * 20, "cannot"),
+    ],
+)
+def test_keys_that_are_none(zerotag: CommandLine, folder: Path, tmp_path: Path, content: bytes, complaint: str) -> None:
+    file = tmp_path / "key"
+    file.write_bytes(content)
+    assert complaint in zerotag.fails("serve", folder, "--api-key-file", file)
+    assert "No such file" in zerotag.fails("serve", folder, "--api-key-file", tmp_path / "missing")
+
+
+def test_a_service_for_others(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text("0123456789abcdef\n")
+    service = Running(folder, "--host", "0.0.0.0", "--api-key-file", file)
+    try:
+        url = service.url.replace("0.0.0.0", "127.0.0.1")
+        assert len(Client(url, api_key="0123456789abcdef").label(["the pump may fail"])[0].words) == 4
+        with pytest.raises(Exception, match="send the API key"):
+            Client(url).label(["the pump may fail"])
+    finally:
+        service.end()
+
+
+@pytest.mark.parametrize(
+    ("models", "complaint"),
+    [
+        (["missing"], "missing is not a folder"),
+        (["a/one", "b/one"], "two models are called 'one'; write NAME=DIR"),
+        (["=x"], "'' is no name for a model"),
+        (["a b=x"], "'a b' is no name for a model"),
+    ],
+)
+def test_models_that_cannot_be_served(zerotag: CommandLine, models: list[str], complaint: str) -> None:
+    assert complaint in zerotag.fails("serve", *models, "--port", 0)
+
+
+def test_a_host_that_is_none(zerotag: CommandLine, folder: Path) -> None:
+    assert "'no.such.host.invalid'" in zerotag.fails("serve", folder, "--host", "no.such.host.invalid")
+
+
+@pytest.mark.parametrize("package", ["fastapi", "uvicorn", "httptools", "prometheus_client"])
+def test_without_the_extra_it_says_what_to_install(
+    zerotag: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    line = zerotag.fails("serve", folder)
+    assert line == f"the service needs {package}: pip install 'zerotag[serve]'"
+
+
+def test_the_page_opens_on_demand(folder: Path, zerotag: CommandLine) -> None:
+    with mock.patch("webbrowser.open") as opened, mock.patch("uvicorn.Server.run"):
+        printed = zerotag.succeeds("serve", folder, "--port", 0, "--open")
+        opened.assert_called_once_with(re.search(r"http://\S+", printed)[0])  # type: ignore[index]
+        opened.reset_mock()
+        zerotag.succeeds("serve", folder, "--port", 0)  # not in a terminal
+        opened.assert_not_called()
+
+
+def test_importing_the_client_is_quick() -> None:
+    program = "import sys, zerotag.client; print(sorted({'torch', 'fastapi', 'uvicorn'} & set(sys.modules)))"
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=os.environ)
+    assert answer.stdout.strip() == "[]"

@@ -1,0 +1,193 @@
+"""Many clients at once, too many of them, and clients that misbehave."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import tiny
+from services import Reply, Service, until
+from zerotag.render.jsonl import record
+from zerotag.serve.models import ServedModel
+from zerotag.serve.settings import Settings
+from zerotag.types import Scored, Sentence
+
+HEAD = b"POST /v1/label HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+WAITING = 'zerotag_queue{lane="native",model="one"}'
+
+
+class Gate:
+    """Holds the model up until it is opened."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.reached = threading.Event()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "one"
+    tiny.labeller().save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    gate = Gate()
+    original: Callable[..., list[str]] = ServedModel._records
+
+    def wait(self: ServedModel, scored: Iterable[Scored]) -> list[str]:
+        gate.reached.set()
+        assert gate.open.wait(30)
+        return original(self, scored)
+
+    monkeypatch.setattr(ServedModel, "_records", wait)
+    yield gate
+    gate.open.set()
+
+
+def test_everybody_gets_their_own_answers(folder: Path) -> None:
+    labeller = tiny.labeller()
+    texts = [" ".join(words) + f" {number}" for number, (words, _) in enumerate(tiny.sentences(240))]
+    expected = {one.text: record(one, labeller.label_names) for one in labeller.label(texts)}
+    batches = [texts[start : start + 1 + start % 5] for start in range(0, 235)]
+    with Service({"one": folder}, Settings(queue=10**6, workers=2)) as service:
+        with ThreadPoolExecutor(32) as clients:
+            replies = list(clients.map(service.label, batches))
+        rounds = service.metric('zerotag_batch_sentences_count{lane="native",model="one"}')
+    for batch, reply in zip(batches, replies, strict=True):
+        assert reply.status == 200
+        for text, found in zip(batch, reply.json["results"], strict=True):
+            assert found["text"] == text
+            assert [word["text"] for word in found["words"]] == [word["text"] for word in expected[text]["words"]]
+            assert [word["score"] for word in found["words"]] == pytest.approx(
+                [word["score"] for word in expected[text]["words"]], abs=2e-6
+            )
+    assert rounds < len(batches)  # they shared
+
+
+def test_at_overload_every_request_is_answered_or_refused_at_once(folder: Path, gate: Gate) -> None:
+    texts = ["the pump may fail"] * 2  # 12 sub-words, about
+    with Service({"one": folder}, Settings(queue=120, workers=1)) as service, ThreadPoolExecutor(40) as clients:
+        first = clients.submit(service.label, texts)
+        assert gate.reached.wait(10)
+        rest = [clients.submit(service.label, texts) for _ in range(39)]
+        until(lambda: sum(reply.done() for reply in rest) == 29)  # all that are refused, while the model still works
+        refused = [reply.result() for reply in rest if reply.done()]
+        gate.open.set()
+        statuses = Counter(reply.result().status for reply in [first, *rest])
+    assert statuses == {200: 11, 429: 29}  # one under way, and ten times 12 waiting
+    assert {reply.code for reply in refused} == {"busy"}
+    assert all(1 <= int(reply.headers["Retry-After"]) <= 60 for reply in refused)
+
+
+def test_a_request_that_takes_too_long_is_given_up(folder: Path, gate: Gate) -> None:
+    with Service({"one": folder}, Settings(answer_seconds=0.2, workers=1)) as service:
+        slow = [ThreadPoolExecutor(1).submit(service.label, ["a"]) for _ in range(2)]
+        assert [(reply.result().status, reply.result().code) for reply in slow] == [(504, "too_slow")] * 2
+        assert service.metric(WAITING) == 0
+        gate.open.set()
+        assert service.label(["a"]).status == 200
+
+
+def test_the_work_of_a_client_that_left_is_dropped(folder: Path, gate: Gate) -> None:
+    with Service({"one": folder}, Settings(workers=1)) as service:
+        first = ThreadPoolExecutor(1).submit(service.label, ["first"])
+        assert gate.reached.wait(10)
+        connection = service.connect()
+        body = b'{"texts": ["never mind"]}'
+        connection.sendall(HEAD.replace(b"100", str(len(body)).encode()) + body)
+        until(lambda: service.metric(WAITING) > 0)
+        connection.close()
+        until(lambda: service.metric(WAITING) == 0)
+        gate.open.set()
+        assert first.result().status == 200
+        assert service.metric('zerotag_sentences_total{lane="native",model="one"}') == 1
+
+
+def test_half_a_body_costs_nobody_else(folder: Path) -> None:
+    with Service({"one": folder}, Settings(body_seconds=0.5)) as service:
+        hanging = [service.connect() for _ in range(50)]
+        for connection in hanging:
+            connection.sendall(HEAD + b'{"texts": ["half a')
+        start = time.monotonic()
+        assert service.label(["a"]).status == 200
+        assert time.monotonic() - start < 5
+        for connection in hanging:
+            assert connection.recv(100).startswith(b"HTTP/1.1 408 ")
+            connection.close()
+
+
+def test_clients_that_send_no_request_are_hung_up_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerotag.serve.server._HEAD_SECONDS", 0.3)
+    with Service({"one": folder}) as service:
+        silent, slow, second = service.connect(), service.connect(), service.connect()
+        slow.sendall(b"POST /v1/label HT")
+        second.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert second.recv(1000).startswith(b"HTTP/1.1 200 ")
+        second.sendall(b"GET /hea")
+        for connection in (silent, slow, second):
+            while connection.recv(1000):  # the end of what the first answer sent
+                pass
+            connection.close()
+        assert service.label(["a"]).status == 200
+
+
+def test_a_slow_answer_is_not_mistaken_for_a_slow_request(
+    folder: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("zerotag.serve.server._HEAD_SECONDS", 0.1)
+    with Service({"one": folder}, Settings(body_seconds=0.1)) as service:
+        reply = ThreadPoolExecutor(1).submit(service.label, ["a"])
+        time.sleep(0.4)
+        gate.open.set()
+        assert reply.result().status == 200
+
+
+def test_rubbish_is_refused(folder: Path) -> None:
+    with Service({"one": folder}) as service:
+        for rubbish in (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"GET / HTTP/9.9\r\n\r\n", b"\0" * 5000):
+            with service.connect() as connection:
+                connection.sendall(rubbish)
+                assert connection.recv(100)[:13] in (b"", b"HTTP/1.1 400 ")
+        assert service.label(["a"]).status == 200
+
+
+def test_slow_methods_do_not_hold_up_the_models_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    going_on = threading.Event()
+    original: Callable[..., list[str]] = ServedModel._explain
+
+    def slow(self: ServedModel, method: str, sentences: Sequence[Sentence]) -> list[str]:
+        assert going_on.wait(30)
+        return original(self, method, sentences)
+
+    monkeypatch.setattr(ServedModel, "_explain", slow)
+    with Service({"one": folder}, Settings(explaining_queue=2)) as service, ThreadPoolExecutor(8) as clients:
+
+        def explain(_: int) -> Reply:
+            return service.label(["the pump may fail"], method="occlusion")
+
+        explained = [clients.submit(explain, 0)]
+        until(lambda: service.get("/metrics").status == 200)
+        explained += [clients.submit(explain, number) for number in range(5)]
+        until(lambda: sum(reply.done() for reply in explained) == 3)
+        assert service.label(["a"]).status == 200
+        going_on.set()
+        assert Counter(reply.result().status for reply in explained) == {200: 3, 429: 3}
+
+
+def test_shutting_down_finishes_what_was_accepted(folder: Path, gate: Gate) -> None:
+    with Service({"one": folder}, Settings(workers=1)) as service, ThreadPoolExecutor(4) as clients:
+        accepted = [clients.submit(service.label, ["a"]) for _ in range(4)]
+        assert gate.reached.wait(10)
+        until(lambda: service.metric(WAITING) > 0)
+        service.server.should_exit = True
+        time.sleep(0.3)
+        gate.open.set()
+        assert [reply.result().status for reply in accepted] == [200] * 4

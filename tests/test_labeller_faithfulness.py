@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+import tiny
+from zerotag.config import ModelConfig
+from zerotag.faithfulness import faithfulness
+from zerotag.labeller import WordLabeller
+from zerotag.types import Rule, Scored, Sentence
+
+WORDS = ("the", "pump", "may", "fails", "at", "night", ".", "a", "valve", "stops")
+
+
+def positive(labeller: WordLabeller) -> WordLabeller:
+    """The same labeller, for which every sentence is positive."""
+    return labeller.with_rules([Rule(sentence_threshold=0.0)] * len(labeller.label_names))
+
+
+def probability(labeller: WordLabeller, words: tuple[str, ...]) -> float:
+    (scored,) = labeller.score([Sentence.from_words(words)])
+    return scored.sentence_scores[0]
+
+
+def test_by_hand() -> None:
+    """Ten words: 1, 5 and 10 percent are one word, 20 percent two and 50 percent five."""
+    labeller = positive(tiny.labeller())
+    mask = str(labeller.tokenizer.mask_token)
+    scores = np.linspace(1, 0, 10, dtype=np.float32)[:, None]  # the first word is the most important
+    scored = [Scored(Sentence.from_words(WORDS), (0.9,), scores)]
+
+    def masked(hidden: range) -> float:
+        encoded = labeller.aligner.encode([Sentence.from_words(WORDS)])[0]
+        assert len(encoded) == len(WORDS)  # every word is one sub-word here
+        ids = encoded.ids.copy()
+        ids[list(hidden)] = labeller.tokenizer.convert_tokens_to_ids(mask)
+        changed = type(encoded)(ids, encoded.pair_tokens, encoded.pair_words, encoded.words)
+        from zerotag.inference import predict
+
+        return float(predict(labeller.network, labeller.aligner, [changed])[0].sentence_scores[0])
+
+    full = probability(labeller, WORDS)
+    sizes = (1, 1, 1, 2, 5)
+    found = faithfulness(labeller, scored)
+    assert found["comprehensiveness"] == pytest.approx(
+        np.mean([full - masked(range(size)) for size in sizes]), abs=1e-6
+    )
+    assert found["sufficiency"] == pytest.approx(np.mean([full - masked(range(size, 10)) for size in sizes]), abs=1e-6)
+    assert found["comprehensiveness"] != found["sufficiency"]
+
+
+def test_only_sentences_that_are_called_positive_count() -> None:
+    labeller = tiny.labeller()
+    words = np.ones((10, 1), np.float32)
+    yes, no = (Scored(Sentence.from_words(WORDS), (score,), words) for score in (0.9, 0.1))
+    assert faithfulness(labeller, [yes, no]) == faithfulness(labeller, [yes])
+    assert faithfulness(labeller, [no]) == {}
+
+
+def test_labels_are_averaged() -> None:
+    labeller = positive(tiny.labeller(labels=("a", "b"), config=ModelConfig(encoder="tiny", depth=2, window=32)))
+    draws = np.random.default_rng(0)
+    sentence = Sentence.from_words(WORDS)
+    both = Scored(sentence, (0.9, 0.9), draws.random((10, 2), dtype=np.float32))
+    only_b = Scored(sentence, (-1.0, 0.9), both.word_scores)
+    only_a = Scored(sentence, (0.9, -1.0), both.word_scores)
+    means = [faithfulness(labeller, [one])["comprehensiveness"] for one in (only_a, only_b)]
+    assert faithfulness(labeller, [both])["comprehensiveness"] == pytest.approx(np.mean(means))
