@@ -34,11 +34,12 @@ def rule_from_sentence_labels(word_scores: Sequence[FloatArray], labels: BoolArr
 
 
 def best_expected_f1(scores: FloatArray, probabilities: NDArray[np.float64]) -> float:
-    """The score from which on words should count as positive, given how likely each is."""
-    order = np.argsort(-probabilities, kind="stable")
+    """The score from which on words should count as positive, given how likely each is: between two words' scores."""
+    order = np.argsort(-scores, kind="stable")
     chosen = np.arange(1, len(order) + 1)
     expected = 2 * np.cumsum(probabilities[order]) / (chosen + probabilities.sum())
-    return float(scores[order[int(expected.argmax())]])
+    last = int(expected.argmax())
+    return float(scores[order[last : last + 2]].mean(dtype=np.float64))
 
 
 def _fit(logits: NDArray[np.float64], starts: NDArray[np.int64], labels: BoolArray) -> tuple[float, float]:

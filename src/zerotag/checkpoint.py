@@ -5,6 +5,7 @@ A checkpoint is a folder that appears by a rename, whole or not at all; the newe
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
 import tempfile
@@ -56,20 +57,37 @@ class Position:
 TEACHER = "teacher"
 """The folder, within that of a training, with the checkpoints of its teacher."""
 
-_OURS = ("step-", "best-", ".step-", ".best-", TEACHER)  # how names in a folder of checkpoints begin
+_OURS = ("step-", "best-", ".step-", ".best-")  # how other names in a folder of checkpoints begin
 _NETWORK, _OPTIMIZER, _POSITION = "network.safetensors", "optimizer.safetensors", "position.json"
 
 
 class Checkpoints:
-    """The folder of one unfinished training, bound to its settings and data by a fingerprint."""
+    """The folder of one unfinished training, bound to its settings and data by a fingerprint.
+
+    What is not that training's is refused at once, before hours of work end there.
+    """
 
     def __init__(self, folder: Path, fingerprint: str) -> None:
-        self._folder = folder
+        self._training = self._folder = folder
         self._fingerprint = fingerprint
         with explained(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            if any(not file.name.startswith(_OURS) for file in folder.iterdir()):
+            if any(file.name != TEACHER and not file.name.startswith(_OURS) for file in folder.iterdir()):
                 raise ZerotagError(f"{folder} is in the way: the unfinished training is kept there; move it elsewhere")
+        for newest in filter(None, map(_newest, (folder, folder / TEACHER))):
+            with _undamaged(folder):
+                its_fingerprint, _ = _read_position(newest)
+            if its_fingerprint != fingerprint:
+                raise ZerotagError(
+                    f"{folder} holds an unfinished training with other settings or data: "
+                    "repeat those to finish it, delete the folder to start anew, or choose another --out"
+                )
+
+    def of_teacher(self) -> Checkpoints:
+        """Those of the training's teacher, in a folder within."""
+        checkpoints = copy.copy(self)
+        checkpoints._folder = self._training / TEACHER
+        return checkpoints
 
     def save(self, network: Network, optimizer: Optimizer, position: Position) -> None:
         """Write a checkpoint and drop the ones before it."""
@@ -88,13 +106,8 @@ class Checkpoints:
         newest = _newest(self._folder)
         if newest is None:
             return Position()
-        with _undamaged(self._folder):
-            fingerprint, position = _read_position(newest)
-            if fingerprint != self._fingerprint:
-                raise ZerotagError(
-                    f"{self._folder} holds an unfinished training with other settings or data: "
-                    "repeat those to finish it, delete the folder to start anew, or choose another --out"
-                )
+        with _undamaged(self._training):
+            _, position = _read_position(newest)
             network.load_state_dict(load_file(newest / _NETWORK))
             _restore_moments(optimizer, load_file(newest / _OPTIMIZER))
             return position
@@ -106,12 +119,12 @@ class Checkpoints:
 
     def load_best(self, network: Network, epoch: int) -> None:
         """Give the network the weights of the best epoch."""
-        with _undamaged(self._folder):
+        with _undamaged(self._training):
             network.load_state_dict(load_file(self._best(epoch) / _NETWORK))
 
     def delete(self) -> None:
         """Nobody will go on with this training."""
-        delete(self._folder)
+        delete(self._training)
 
     def _best(self, epoch: int) -> Path:
         return self._folder / f"best-{epoch:04d}"

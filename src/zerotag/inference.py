@@ -47,7 +47,7 @@ def precision(device: torch.device) -> AbstractContextManager[object]:
 
 def token_budget(device: torch.device) -> int:
     """Padded sub-words per batch: enough to keep the device busy, little enough to stay in its caches."""
-    return 131_072 if device.type == "cuda" else 2_048
+    return 32_768 if device.type == "cuda" else 2_048
 
 
 class TorchPredictor:

@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 
 from zerotag.align import Aligner, word_scores
 from zerotag.calibrate import rule_from_sentence_labels
-from zerotag.checkpoint import TEACHER, Checkpoints, Position
+from zerotag.checkpoint import Checkpoints, Position
 from zerotag.config import BILSTM, ModelConfig, TrainConfig
 from zerotag.encoders import aligner_for, position_limit, starting_encoder
 from zerotag.errors import ZerotagError
@@ -79,8 +79,7 @@ def train(
             training,
             aligner_for(model, tokenizer),
             len(corpus.label_names),
-            checkpoints or Path(scratch),
-            fingerprint(corpus, dev, model, training),
+            Checkpoints(checkpoints or Path(scratch), fingerprint(corpus, dev, model, training)),
             device,
             on_progress,
         )
@@ -105,8 +104,7 @@ class Course:
     training: TrainConfig
     aligner: Aligner
     labels: int
-    folder: Path
-    fingerprint: str
+    checkpoints: Checkpoints
     device: torch.device
     on_progress: Callable[[Progress], None]
 
@@ -121,7 +119,7 @@ class Course:
         network = Network(encoder, self.labels, self.model).to(self.device)
         objective = plain(network, self.training) if train_set.token_targets is None else taught(network, self.training)
         around = Around(before=self.training.teacher_epochs)
-        position = self._run(network, objective, train_set, dev_set, self.training, self.folder, around)
+        position = self._run(network, objective, train_set, dev_set, self.training, self.checkpoints, around)
         return network, position, self._rules(network, dev_set)
 
     def _taught(self, encoder: PreTrainedModel, train_set: EncodedCorpus, dev_set: EncodedCorpus) -> EncodedCorpus:
@@ -131,7 +129,7 @@ class Course:
         training = replace(self.training, epochs=self.training.teacher_epochs)
         around = Around(after=self.training.epochs)
         objective = each_head(teacher, training)
-        self._run(teacher, objective, train_set, dev_set, training, self.folder / TEACHER, around)
+        self._run(teacher, objective, train_set, dev_set, training, self.checkpoints.of_teacher(), around)
         labels = train_set.labels.numpy() > 0
         return replace(train_set, token_targets=token_targets(teacher, self.aligner, train_set.sentences, labels))
 
@@ -142,10 +140,9 @@ class Course:
         train_set: EncodedCorpus,
         dev_set: EncodedCorpus,
         training: TrainConfig,
-        folder: Path,
+        checkpoints: Checkpoints,
         around: Around,
     ) -> Position:
-        checkpoints = Checkpoints(folder, self.fingerprint)
         run = Run(network, objective, self.aligner, train_set, dev_set, training, checkpoints, self.on_progress, around)
         return run.to_the_end()
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import random
+import threading
 from collections.abc import Callable
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -125,6 +127,19 @@ def test_how_much_was_read(tmp_path: Path, suffix: str) -> None:
 
 def test_how_much_of_standard_input_was_read_is_unknown() -> None:
     assert Inputs([Source(None)], Columns()).share_read is None
+
+
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    pipe, file = tmp_path / "pipe.txt", write(tmp_path, "file.txt", "three\n")
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("one\ntwo\n",))
+    writer.start()
+    reading = inputs(pipe, file)
+    assert not reading.are_files
+    (chunk,) = reading.chunks(BEGINNING, 9)
+    writer.join()
+    assert [sentence.text for sentence in chunk.sentences] == ["one", "two", "three"]
+    assert reading.share_read is None
 
 
 def test_standard_input_goes_alone(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_strict(zerotag: CommandLine, model: Path, tmp_path: Path, files: list[P
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--resume"], "--resume needs files: standard input cannot be read again"),
+        (["--resume"], "--resume needs files: what came out of a pipe cannot be read again"),
         (["in.txt", "--resume"], "--resume needs --out: standard output cannot be taken up again"),
         (
             ["in.txt", "--resume", "--out", "a.html"],

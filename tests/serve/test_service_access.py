@@ -42,7 +42,7 @@ def test_without_the_key_nothing_is_given_away(locked: Service, path: str, given
 def test_with_the_key_all_is_there(locked: Service) -> None:
     headers = {**JSON, "Authorization": f"Bearer {KEY}"}
     assert locked.ask("GET", "/v1/models", headers=headers).status == 200
-    assert locked.ask("GET", "/metrics", headers=headers).status == 200
+    assert locked.ask("GET", "/metrics", headers={"Authorization": f"bearer {KEY}"}).status == 200
     assert locked.ask("POST", "/v1/label", '{"texts": ["a"]}', headers).status == 200
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 from collections import Counter
@@ -161,10 +163,12 @@ def test_rubbish_is_refused(folder: Path) -> None:
 
 def test_slow_methods_do_not_hold_up_the_models_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     going_on = threading.Event()
+    priorities: set[int] = set()
     original: Callable[..., list[str]] = ServedModel._explain
 
     def slow(self: ServedModel, method: str, sentences: Sequence[Sentence]) -> list[str]:
         assert going_on.wait(30)
+        priorities.add(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
         return original(self, method, sentences)
 
     monkeypatch.setattr(ServedModel, "_explain", slow)
@@ -180,6 +184,8 @@ def test_slow_methods_do_not_hold_up_the_models_own(folder: Path, monkeypatch: p
         assert service.label(["a"]).status == 200
         going_on.set()
         assert Counter(reply.result().status for reply in explained) == {200: 3, 429: 3}
+    if sys.platform == "linux":
+        assert min(priorities) > os.getpriority(os.PRIO_PROCESS, 0)  # a higher number goes second
 
 
 def test_shutting_down_finishes_what_was_accepted(folder: Path, gate: Gate) -> None:

@@ -61,23 +61,25 @@ class Inputs:
 
     @property
     def are_files(self) -> bool:
-        """Whether reading can begin anywhere, and again."""
-        return all(source.path is not None for source in self.sources)
+        """Whether reading can begin anywhere, and again: not for standard input and other pipes."""
+        return all(source.can_be_read_again for source in self.sources)
 
     def check(self) -> None:
         """Refuse files that are missing, of an unknown format or without their columns, and if all are empty.
 
         A run of hours should not stop at the last file for what can be known before the first.
         """
-        empty = [next(self._records(file), None) is None for file, _ in enumerate(self.sources) if self.are_files]
-        if empty and all(empty):
-            name = self.sources[0].name if len(empty) == 1 else f"{self.sources[0].name} and the other files"
-            raise ZerotagError(f"{name}: no sentences in it; give a file that has some")
-        self._sizes = [source.path.stat().st_size for source in self.sources if source.path]
+        again = [file for file, source in enumerate(self.sources) if source.can_be_read_again]
+        empty = [next(self._records(file), None) is None for file in again]
+        if self.are_files:
+            if all(empty):
+                others = " and the other files" if len(empty) > 1 else ""
+                raise ZerotagError(f"{self.sources[0].name}{others}: no sentences in it; give a file that has some")
+            self._sizes = [source.path.stat().st_size for source in self.sources if source.path]
 
     @property
     def share_read(self) -> float | None:
-        """How much has been read so far, from 0 to 1, by bytes; unknown for standard input."""
+        """How much has been read so far, from 0 to 1, by bytes; unknown for pipes."""
         if not self._sizes:
             return None
         before, size = sum(self._sizes[: self._current]), self._sizes[self._current]

@@ -127,7 +127,7 @@ def _check_resume(out: Path | None, form: Form, inputs: Inputs) -> None:
     if out is None:
         raise ZerotagError("--resume needs --out: standard output cannot be taken up again")
     if not inputs.are_files:
-        raise ZerotagError("--resume needs files: standard input cannot be read again")
+        raise ZerotagError("--resume needs files: what came out of a pipe cannot be read again")
     if not form.is_appendable:
         raise ZerotagError(f"--resume cannot go on with {form.format}; it can with jsonl, tsv and parquet")
 

@@ -62,7 +62,7 @@ def serve(
 
         logging.basicConfig(format="%(message)s", level=logging.WARNING)
         logging.getLogger("zerotag.serve").setLevel(logging.INFO)
-        settings = Settings(api_key=key, host_names=LOOPBACK_NAMES if local else None)
+        settings = Settings(api_key=key, host_names=LOOPBACK_NAMES | {host.lower()} if local else None)
         app = create_app(folders, settings, device=chosen_device(device))
         address = address_of(bound)
         typer.echo(f"{', '.join(folders)}: {address} (Ctrl-C ends it)")

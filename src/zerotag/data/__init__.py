@@ -2,7 +2,7 @@
 
 from zerotag.data.columns import Columns
 from zerotag.data.reading import read, read_gold, records, stream
-from zerotag.data.rows import MAX_WORD, Record, Reject, Row
+from zerotag.data.rows import MAX_WORD, Record, Reject
 from zerotag.data.sources import PACKED, START, Position, Source
 
 __all__ = [
@@ -13,7 +13,6 @@ __all__ = [
     "Position",
     "Record",
     "Reject",
-    "Row",
     "Source",
     "read",
     "read_gold",

@@ -98,12 +98,7 @@ def _rows(path: _PathLike | None, columns: Columns, *, labelled: bool) -> Iterat
         empty = False
         yield record.content
     if empty and path is not None:  # an empty pipe is no mistake
-        raise no_sentences(source.name)
-
-
-def no_sentences(name: str) -> ZerotagError:
-    """The error for a file that has nothing in it."""
-    return ZerotagError(f"{name}: no sentences in it; give a file that has some")
+        raise ZerotagError(f"{source.name}: no sentences in it; give a file that has some")
 
 
 def _reader(source: Source, columns: Columns) -> _Reader:

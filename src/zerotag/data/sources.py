@@ -40,6 +40,11 @@ class Source:
         self._share_read: Callable[[], float] = lambda: 0.0
 
     @property
+    def can_be_read_again(self) -> bool:
+        """Whether it is no pipe: what came out of one is gone."""
+        return self.path is not None and not self.path.is_fifo() and not self.path.is_char_device()
+
+    @property
     def unpacked_name(self) -> Path:
         """The name without .gz or .zst, whose suffix tells the format."""
         path = self.path or Path()
@@ -62,12 +67,13 @@ class Source:
                 yield sys.stdin.buffer
                 return
             raw = opened.enter_context(self.path.open("rb"))
-            size = self.path.stat().st_size or 1
-            self.share_is(lambda: 1.0 if raw.closed else raw.tell() / size)
+            if raw.seekable():
+                size = self.path.stat().st_size or 1
+                self.share_is(lambda: 1.0 if raw.closed else raw.tell() / size)
             file = opened.enter_context(_unpacked(raw, self._packing))
             if self._packing:
                 _pass_over(file, offset)
-            else:
+            elif offset:
                 file.seek(offset)
             yield file
 

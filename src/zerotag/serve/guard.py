@@ -80,8 +80,8 @@ class Guard:
         key = self._settings.api_key
         if key is None or scope["path"] in _OPEN or scope["path"].startswith("/assets/"):
             return
-        given = headers.get(b"authorization", b"")
-        if not hmac.compare_digest(given, b"Bearer " + key.encode()):
+        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+        if not hmac.compare_digest(given, key.encode()) or scheme.lower() != b"bearer":
             raise HttpError(401, "no_key", "send the API key of this service as Authorization: Bearer KEY")
 
 

@@ -15,7 +15,7 @@ from zerotag.serve.settings import Limits, Settings
 from zerotag.types import Sentence
 
 _FIELDS = ("texts", "model", "method")
-_PARSED_AT_ONCE = 2**16  # bytes; more would hold up everybody else, and is parsed in a thread
+_PARSED_AT_ONCE = 2**14  # bytes; more would hold up everybody else, and is parsed in a thread
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ class Limits:
     word_characters: int = 1_000
     """Characters of a word."""
 
-    body_bytes: int = 4 * 2**20
+    body_bytes: int = 2**20
     """Bytes of a request's body."""
 
     explained_texts: int = 16

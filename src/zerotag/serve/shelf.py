@@ -17,7 +17,6 @@ from zerotag.serve.settings import Settings
 if TYPE_CHECKING:
     import torch
 
-
 Fingerprint = tuple[tuple[str, int, int, int], ...]
 
 logger = logging.getLogger("zerotag.serve")
@@ -81,10 +80,11 @@ class Shelf:
     async def _replace(self, name: str) -> None:
         try:
             new = await asyncio.to_thread(self._load, name)
-        except ZerotagError as error:
+        except Exception as error:  # whatever is wrong with the new one must not end the watch
             self.broken.add(name)
             self._metrics.reloaded(name, "failed")
-            logger.error("model %s changed and cannot be loaded; the earlier one goes on: %s", name, error)
+            reason = error if isinstance(error, ZerotagError) else type(error).__name__
+            logger.error("model %s changed and cannot be loaded; the earlier one goes on: %s", name, reason)
             return
         old, self._models[name] = self._models[name], new
         self.broken.discard(name)
