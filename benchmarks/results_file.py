@@ -14,17 +14,46 @@ from zerotag.storage import versions
 RESULTS = Path(__file__).parent / "results"
 
 
-def write_results(name: str, rows: Sequence[Mapping[str, object]], *, machine: str = "") -> Path:
+def write_results(
+    name: str, rows: Sequence[Mapping[str, object]], *, machine: str = "", folder: Path | None = None
+) -> Path:
     """Write rows of what, peer, ours, ratio and target; the machine is this one unless it is given."""
-    here = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}"
     content = {
         "name": name,
         "rows": list(rows),
-        "machine": machine or here,
+        "machine": machine or this_machine(),
         "versions": versions(),
         "date": datetime.now(UTC).date().isoformat(),
     }
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.json"
+    folder = folder or RESULTS
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.json"
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
+
+
+def this_machine() -> str:
+    """Its processor, and its GPU if torch finds one."""
+    import torch
+
+    gpu = f"{torch.cuda.get_device_name()}, " if torch.cuda.is_available() else ""
+    return f"{gpu}{platform.machine()}, {os.cpu_count()} cores, {platform.system()}"
+
+
+def row(what: str, peer: float | None, ours: float, target: str | None = None, **more: object) -> dict[str, object]:
+    """A row whose ratio is ours by the peer's, printed on the way."""
+    ratio = None if peer is None else ours / peer
+    shown = "" if ratio is None else f"{ratio:8.2f}×"
+    print(f"{what:70} {'' if peer is None else f'{peer:,.1f}':>12} {ours:12,.1f} {shown}  {target or ''}", flush=True)
+    return {
+        "what": what,
+        "peer": None if peer is None else _rounded(peer),
+        "ours": _rounded(ours),
+        "ratio": None if ratio is None else _rounded(ratio),
+        "target": target,
+        **more,
+    }
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.4g}")

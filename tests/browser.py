@@ -23,8 +23,8 @@ CHROMIUMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chr
 HEDGES = Rule(word_threshold=0.4273, sentence_threshold=0.5, origin="sentence labels")
 THREE = {
     "hedge": Rule(word_threshold=0.3, origin="sentence labels"),
-    "fault": Rule(word_threshold=0.2, share=0.8),
-    "wet": Rule(word_threshold=0.2, gated=True),
+    "fault": Rule(word_threshold=0.45),
+    "wet": Rule(word_threshold=0.2, sentence_threshold=0.1),
 }
 
 expect.set_options(timeout=10_000)
@@ -57,7 +57,7 @@ def chromium() -> str | None:
 
 
 def save_models(folder: Path) -> dict[str, Path]:
-    """A model with one label and one with three, whose rules use all there is."""
+    """A model with one label and one with three, whose rules differ."""
     tiny.labeller().with_rules([HEDGES]).save_pretrained(folder / "hedges")
     tiny.labeller(labels=tuple(THREE)).with_rules(list(THREE.values())).save_pretrained(folder / "three")
     return {"hedges": folder / "hedges", "three": folder / "three"}

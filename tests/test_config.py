@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from zerotag.config import PRESETS, ModelConfig, TrainConfig, from_dict
+from zerotag.config import PLAIN, PRESETS, ModelConfig, TrainConfig, from_dict
 from zerotag.errors import ZerotagError
 
 NAN = float("nan")
@@ -21,6 +21,9 @@ OUT_OF_RANGE: list[tuple[type[ModelConfig] | type[TrainConfig], str, list[Any]]]
     (ModelConfig, "attend_to_end", ["no"]),
     (ModelConfig, "truncate", [None]),
     (TrainConfig, "epochs", [0]),
+    (TrainConfig, "teacher_epochs", [-1]),
+    (TrainConfig, "word_weight", [-0.1, 101, NAN]),
+    (TrainConfig, "calibrated", ["no", 1]),
     (TrainConfig, "batch_size", [0]),
     (TrainConfig, "learning_rate", [0.0, -1e-5, 1.5, NAN]),
     (TrainConfig, "optimizer", ["sgd"]),
@@ -42,6 +45,10 @@ AT_THE_BORDER: list[tuple[type[ModelConfig] | type[TrainConfig], str, list[Any]]
     (ModelConfig, "beta", [0.01, 1, 64]),
     (ModelConfig, "dropout", [0, 0.99]),
     (ModelConfig, "window", [16]),
+    (ModelConfig, "attention_size", [1, None]),
+    (TrainConfig, "teacher_epochs", [0, None]),
+    (TrainConfig, "batch_size", [1, None]),
+    (TrainConfig, "word_weight", [0, 100]),
     (TrainConfig, "warmup", [0, 1]),
     (TrainConfig, "gamma", [0, 100]),
     (TrainConfig, "learning_rate", [None, 1e-9]),
@@ -102,6 +109,20 @@ def test_the_paper_preset_is_the_paper() -> None:
             "optimizer": "adamw",
         }.items()
     )
+
+
+@pytest.mark.parametrize("preset", ["paper", "reference", "bilstm"])
+def test_what_was_published_has_no_teacher_and_a_fixed_threshold(preset: str) -> None:
+    model, training = PRESETS[preset]
+    assert (training.teacher_epochs, training.calibrated, model.attention_size) == (0, False, 100)
+
+
+def test_by_default_there_is_a_teacher_and_the_threshold_is_learnt() -> None:
+    assert PRESETS["default"] == (ModelConfig(), TrainConfig())
+    training = TrainConfig()
+    assert (training.teacher_epochs, training.epochs, training.word_weight, training.calibrated) == (None, 3, 2.0, True)
+    assert ModelConfig().attention_size is None
+    assert replace(training, teacher_epochs=0, calibrated=False) == PLAIN
 
 
 def test_the_reference_preset_is_the_paper_with_the_ways_of_its_code() -> None:

@@ -165,6 +165,13 @@ def test_the_head_works_in_full_precision_where_the_encoder_does_not() -> None:
     assert len(scores.unique()) > 0.95 * len(scores)
 
 
+@pytest.mark.parametrize(("configured", "size"), [(None, tiny.WIDTH), (7, 7)])
+def test_attention_is_computed_from_as_many_numbers_as_the_encoder_is_wide(configured: int | None, size: int) -> None:
+    network, _ = _network(config=replace(_config(), attention_size=configured))
+    assert isinstance(network.head, SoftAttention)
+    assert network.head.attention_hidden.weight.shape == (size, tiny.WIDTH)
+
+
 def test_a_batch_becomes_tensors_with_the_same_numbers() -> None:
     _, aligner = _network()
     batch = _batch(aligner, 3, 70)

@@ -113,7 +113,7 @@ def test_each_label_has_its_own_sentences_and_words(aligner: Aligner) -> None:
     labels = np.array([[True, False, True], [False, False, False], [False, True, False], [True, True, False]])
     may, leaks = DULL**2 / 0.9**2, DULL**2 / 0.8**2  # what other words are worth beside these
     third = DULL**2 / (0.7 * DULL)  # the best word is as dull as all others while `pump` is hidden
-    expected = [
+    expected: list[list[list[float]]] = [
         [[may, 0, third], [may, 0, third], [1, 0, 1], [may, 0, third]],
         [[0, 0, 0]] * 2,
         [[0, leaks, 0], [0, leaks, 0], [0, 1, 0]],

@@ -16,7 +16,7 @@ from torch.optim import AdamW
 
 import tiny
 import toy
-from zerotag.config import PLAIN, ModelConfig
+from zerotag.config import PLAIN, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.evaluate import Measures, evaluate
 from zerotag.labeller import WordLabeller
@@ -273,9 +273,7 @@ def test_development_scores_by_hand(model: ModelConfig, monkeypatch: pytest.Monk
     sentence = toy.corpus(1).examples[0].sentence
     dev = Corpus(("a", "b"), tuple(Example(sentence, labels) for labels in gold))
     corpus = Corpus(("a", "b"), toy.corpus(20, labels=("hedge", "fault")).examples)
-    monkeypatch.setattr(
-        "zerotag.training.predict", lambda *_: [Prediction(torch.tensor(s).numpy(), None) for s in scores]
-    )
+    monkeypatch.setattr("zerotag.run.predict", lambda *_: [Prediction(torch.tensor(s).numpy(), None) for s in scores])
     found: list[tuple[float, float]] = []
     on_dev = Run._on_dev
 
@@ -348,8 +346,35 @@ def test_what_was_chosen_is_written_down(model: ModelConfig) -> None:
     assert manifest.model.depth == tiny.LAYERS // 2  # half of them, as no depth was given
     assert len(labeller.network.encoder.get_submodule("encoder.layer")) == tiny.LAYERS // 2  # type: ignore[arg-type]
     assert manifest.model.window == tiny.POSITIONS
+    assert manifest.model.attention_size == tiny.WIDTH
     assert manifest.training.learning_rate == pytest.approx(0.0384 / tiny.WIDTH)
+    assert manifest.training.batch_size == 16
     assert [rule.origin for rule in manifest.rules] == ["fixed"]
+
+
+@pytest.mark.parametrize(
+    ("count", "given", "batch_size", "teacher_epochs", "steps"),
+    [
+        (39, TrainConfig(epochs=1), 16, 3, 4 * 3),
+        (40, TrainConfig(epochs=1), 32, 4, 5 * 2),
+        (40, TrainConfig(epochs=1, batch_size=8, teacher_epochs=2), 8, 2, 3 * 5),
+        (40, replace(PLAIN, epochs=1), 32, 0, 2),
+    ],
+)
+def test_what_is_chosen_by_the_number_of_sentences(
+    model: ModelConfig,
+    monkeypatch: pytest.MonkeyPatch,
+    count: int,
+    given: TrainConfig,
+    batch_size: int,
+    teacher_epochs: int,
+    steps: int,
+) -> None:
+    monkeypatch.setattr("zerotag.training.MANY_SENTENCES", 40)
+    seen: list[Progress] = []
+    labeller = train(toy.corpus(count), toy.corpus(10, seed=1), model=model, training=given, on_progress=seen.append)
+    training = labeller.manifest.training
+    assert (training.batch_size, training.teacher_epochs, seen[-1].steps) == (batch_size, teacher_epochs, steps)
 
 
 # What is refused

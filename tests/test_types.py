@@ -35,7 +35,7 @@ def test_an_example_has_no_place_for_word_labels() -> None:
 def test_thresholds_belong_to_the_positive_side() -> None:
     rule = Rule(word_threshold=0.25, sentence_threshold=0.75)
     below = np.nextafter(np.float32(0.25), np.float32(0))
-    assert rule.words(np.array([0.25, below], np.float32), 1.0).tolist() == [True, False]
+    assert rule.words(np.array([0.25, below], np.float32)).tolist() == [True, False]
     assert rule.sentence(0.75)
     assert not rule.sentence(np.nextafter(0.75, 0))
 
@@ -71,20 +71,15 @@ def test_each_label_has_its_own_rule_words_and_spans() -> None:
     assert [(span.text, span.label) for span in labelled.spans] == [("may leak", "hedge"), ("leak now", "time")]
 
 
-def test_a_share_of_the_highest_score_is_needed_beside_the_threshold() -> None:
-    scores = np.array([0.8, 0.64, 0.63, 0.1], np.float32)
-    assert Rule(word_threshold=0.5, share=0.8).words(scores, 1.0).tolist() == [True, True, False, False]
-    assert Rule(word_threshold=0.7, share=0.8).words(scores, 1.0).tolist() == [True, False, False, False]
-    below_zero = np.array([-0.3, -0.1], np.float32)  # as LIME's weights may be
-    assert Rule(word_threshold=-0.2).words(below_zero, 1.0).tolist() == [False, True]
+def test_thresholds_may_be_below_zero() -> None:
+    scores = np.array([-0.3, -0.1], np.float32)  # as LIME's weights may be
+    assert Rule(word_threshold=-0.2).words(scores).tolist() == [False, True]
 
 
-def test_a_gated_rule_finds_no_words_in_a_sentence_without_the_label() -> None:
-    scores = np.array([0.9, 0.1], np.float32)
-    gated = Rule(sentence_threshold=0.4, gated=True)
-    assert gated.words(scores, 0.4).tolist() == [True, False]
-    assert gated.words(scores, 0.39).tolist() == [False, False]
-    assert Rule(sentence_threshold=0.4).words(scores, 0.39).tolist() == [True, False]
+def test_words_are_positive_whatever_their_sentence_is() -> None:
+    labelled = decide(_scored(["may", "leak"], [[0.9], [0.1]], (0.39,)), ["x"], [Rule(sentence_threshold=0.4)])
+    assert labelled.labels == ()
+    assert [word.labels for word in labelled.words] == [("x",), ()]
 
 
 def test_a_span_shows_the_text_between_its_words_as_it_is() -> None:

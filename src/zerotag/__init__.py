@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from zerotag.client import Client as Client
     from zerotag.config import ModelConfig as ModelConfig
     from zerotag.config import TrainConfig as TrainConfig
     from zerotag.data import read as read
@@ -22,6 +23,7 @@ __version__ = "0.1.0"
 
 # Loaded on first use: importing torch takes seconds, and `zerotag --help` should not.
 _HOMES = {
+    "Client": "zerotag.client",
     "ModelConfig": "zerotag.config",
     "TrainConfig": "zerotag.config",
     "read": "zerotag.data",

@@ -91,9 +91,10 @@ class TrainConfig:
     epochs: int = 3
     """Passes over the training sentences; the best by sentence F1 on the development set is kept."""
 
-    teacher_epochs: int = 4
+    teacher_epochs: int | None = None
     """Passes of a first network, the teacher, which finds words by soft attention at several depths; the final network
-    learns its words from what the teacher finds. 0: no teacher; the network finds its words itself, as in the paper."""
+    learns its words from what the teacher finds. 0: no teacher; the network finds its words itself, as in the paper.
+    None: 3, or 4 from 10,000 training sentences on."""
 
     word_weight: float = 2.0
     """Weight of what the teacher says of the words, beside the sentence labels."""
@@ -146,7 +147,12 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         _require(self.epochs >= 1, "epochs", self.epochs, "1 or more")
-        _require(self.teacher_epochs >= 0, "teacher_epochs", self.teacher_epochs, "0 or more")
+        _require(
+            self.teacher_epochs is None or self.teacher_epochs >= 0,
+            "teacher_epochs",
+            self.teacher_epochs,
+            "0 or more; leave it out to have it chosen",
+        )
         _require(0 <= self.word_weight <= 100, "word_weight", self.word_weight, "0 to 100")
         _require(isinstance(self.calibrated, bool), "calibrated", self.calibrated, "true or false")
         _require(

@@ -101,7 +101,7 @@ def judge(
             if gold.word_labels is not None:
                 scores = scored.word_scores[:, k]
                 one.gold_words.append(np.array([word[k] for word in gold.word_labels], dtype=np.bool_))
-                one.predicted_words.append(one.rule.words(scores, scored.sentence_scores[k]))
+                one.predicted_words.append(one.rule.words(scores))
                 one.word_scores.append(scores)
     return judged
 

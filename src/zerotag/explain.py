@@ -49,7 +49,7 @@ def _rows(name: str, labeller: Labeller, scored: Scored, *, native: bool) -> Ite
     for k, (label, rule) in enumerate(zip(labeller.label_names, labeller.rules, strict=True)):
         scores = scored.word_scores[:, k]
         if native:
-            yield label, HeatRow.of(name, scores, scored.sentence_scores[k], rule, within_0_and_1=True)
+            yield label, HeatRow.of(name, scores, rule, within_0_and_1=True)
         else:
             yield label, HeatRow(name, tuple(map(float, scores)))
 

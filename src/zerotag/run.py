@@ -43,7 +43,7 @@ class Progress:
     """Mean over the epoch so far."""
 
     best_f1: float | None
-    """Best development sentence F1 so far."""
+    """Development sentence F1 of the epoch that would be kept."""
 
     seconds_left: float | None
 

@@ -1,4 +1,8 @@
-"""Training on sentence labels. An `Example` has no place for word labels, so none can get here."""
+"""Training on sentence labels. An `Example` has no place for word labels, so none can get here.
+
+One function, `train_towards`, takes what words should score. It is for the upper line of experiments, which learns from
+word labels to show what they would buy; the package does not offer it, and `compare.supervised` alone calls it.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,17 @@ import copy
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from zerotag.align import Aligner, word_scores
+from zerotag.align import Aligner, Encoded, word_scores
 from zerotag.calibrate import rule_from_sentence_labels
 from zerotag.checkpoint import Checkpoints, Position
 from zerotag.config import BILSTM, ModelConfig, TrainConfig
@@ -30,7 +35,7 @@ from zerotag.run import Around, EncodedCorpus, Progress, Run
 from zerotag.split import split
 from zerotag.storage import Manifest
 from zerotag.teaching import Teacher, token_targets
-from zerotag.types import Corpus, Example, Rule
+from zerotag.types import Corpus, Example, FloatArray, Rule
 
 __all__ = ["Progress", "train"]
 
@@ -58,7 +63,21 @@ def train(
     check_corpus(corpus, dev)
     if dev is None:
         corpus, dev = split(corpus, training.dev_share, training.seed)
-    if model.head == "cls" or model.encoder == BILSTM:
+    return train_towards(None, corpus, dev, model, training, checkpoints, device, on_progress)
+
+
+def train_towards(
+    word_targets: Sequence[FloatArray] | None,
+    corpus: Corpus[Example],
+    dev: Corpus[Example],
+    model: ModelConfig,
+    training: TrainConfig,
+    checkpoints: Path | None,
+    device: torch.device | None,
+    on_progress: Callable[[Progress], None],
+) -> WordLabeller:
+    """Train as `train` does; where `word_targets` say what words should score, (words, K), no teacher is asked."""
+    if word_targets is not None or model.head == "cls" or model.encoder == BILSTM:
         training = replace(training, teacher_epochs=0)  # a teacher reads several layers, and speaks of words
     device = device or best_device()
     with tempfile.TemporaryDirectory() as scratch, reproducible(training.seed, device):
@@ -69,9 +88,11 @@ def train(
             attention_size=model.attention_size or encoder.config.hidden_size,
             window=min(model.window, position_limit(encoder)),
         )
+        many = len(corpus) >= MANY_SENTENCES
         training = replace(
             training,
-            batch_size=training.batch_size or (16 if len(corpus) < MANY_SENTENCES else 32),
+            teacher_epochs=(4 if many else 3) if training.teacher_epochs is None else training.teacher_epochs,
+            batch_size=training.batch_size or (32 if many else 16),
             learning_rate=learning_rate(training, encoder.config.hidden_size),
         )
         course = Course(
@@ -79,9 +100,10 @@ def train(
             training,
             aligner_for(model, tokenizer),
             len(corpus.label_names),
-            Checkpoints(checkpoints or Path(scratch), fingerprint(corpus, dev, model, training)),
+            Checkpoints(checkpoints or Path(scratch), fingerprint(corpus, dev, model, training, word_targets)),
             device,
             on_progress,
+            word_targets,
         )
         network, position, rules = course.to_the_end(encoder, corpus, dev)
     manifest = Manifest(
@@ -107,26 +129,32 @@ class Course:
     checkpoints: Checkpoints
     device: torch.device
     on_progress: Callable[[Progress], None]
+    word_targets: Sequence[FloatArray] | None
 
     def to_the_end(
         self, encoder: PreTrainedModel, corpus: Corpus[Example], dev: Corpus[Example]
     ) -> tuple[Network, Position, tuple[Rule, ...]]:
         """The trained network, how its training went, and how its scores become decisions."""
         train_set, dev_set = EncodedCorpus.of(corpus, self.aligner), EncodedCorpus.of(dev, self.aligner)
-        if self.training.teacher_epochs:
-            train_set = self._taught(copy.deepcopy(encoder), train_set, dev_set)
+        if self.word_targets is not None:
+            targets = [on_tokens(*pair) for pair in zip(train_set.sentences, self.word_targets, strict=True)]
+            train_set = replace(train_set, token_targets=targets)
+        elif self.training.teacher_epochs:
+            train_set = self._taught(copy.deepcopy(encoder), train_set, dev_set, self.training.teacher_epochs)
         torch.manual_seed(self.training.seed)
         network = Network(encoder, self.labels, self.model).to(self.device)
         objective = plain(network, self.training) if train_set.token_targets is None else taught(network, self.training)
-        around = Around(before=self.training.teacher_epochs)
+        around = Around(before=self.training.teacher_epochs or 0)
         position = self._run(network, objective, train_set, dev_set, self.training, self.checkpoints, around)
         return network, position, self._rules(network, dev_set)
 
-    def _taught(self, encoder: PreTrainedModel, train_set: EncodedCorpus, dev_set: EncodedCorpus) -> EncodedCorpus:
+    def _taught(
+        self, encoder: PreTrainedModel, train_set: EncodedCorpus, dev_set: EncodedCorpus, epochs: int
+    ) -> EncodedCorpus:
         """The training sentences with what a teacher, who is trained first, says of their words."""
         torch.manual_seed(self.training.seed)
         teacher = Teacher(encoder, self.labels, self.model).to(self.device)
-        training = replace(self.training, epochs=self.training.teacher_epochs)
+        training = replace(self.training, epochs=epochs)
         around = Around(after=self.training.epochs)
         objective = each_head(teacher, training)
         self._run(teacher, objective, train_set, dev_set, training, self.checkpoints.of_teacher(), around)
@@ -148,9 +176,9 @@ class Course:
 
     def _rules(self, network: Network, dev_set: EncodedCorpus) -> tuple[Rule, ...]:
         """One rule per label; there are no words to decide on without word scores."""
-        predictions = predict(network, self.aligner, dev_set.sentences)
-        if not self.training.calibrated or predictions[0].token_scores is None:
+        if not self.training.calibrated or self.model.head == "cls":
             return (Rule(),) * self.labels
+        predictions = predict(network, self.aligner, dev_set.sentences)
         words = [
             word_scores(sentence, prediction.token_scores)
             for sentence, prediction in zip(dev_set.sentences, predictions, strict=True)
@@ -207,11 +235,26 @@ def reproducible(seed: int, device: torch.device) -> Iterator[None]:
             torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
 
 
-def fingerprint(corpus: Corpus[Example], dev: Corpus[Example], model: ModelConfig, training: TrainConfig) -> str:
+def on_tokens(sentence: Encoded, words: FloatArray) -> FloatArray:
+    """What tokens should score, (tokens, K), by the words they are part of; a token of two words takes the higher."""
+    tokens = np.zeros((len(sentence), words.shape[1]), np.float32)
+    np.maximum.at(tokens, sentence.pair_tokens, words[sentence.pair_words])
+    return tokens
+
+
+def fingerprint(
+    corpus: Corpus[Example],
+    dev: Corpus[Example],
+    model: ModelConfig,
+    training: TrainConfig,
+    word_targets: Sequence[FloatArray] | None = None,
+) -> str:
     """A digest of all that a training depends on."""
     digest = hashlib.sha256(repr((model, training, torch.__version__)).encode())
     for part in (corpus, dev):
         digest.update(repr(part.label_names).encode())
         for example in part.examples:
             digest.update(repr((example.sentence.words, example.sentence.text, example.labels)).encode())
+    for words in word_targets or ():
+        digest.update(words.tobytes())
     return digest.hexdigest()

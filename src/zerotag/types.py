@@ -77,19 +77,10 @@ class Rule:
     word_threshold: float = 0.5
     sentence_threshold: float = 0.5
     origin: str = "fixed"
-    share: float = 0.0
-    """A word needs this share of its sentence's highest word score, too: neighbours of a cue have a little less."""
 
-    gated: bool = False
-    """Whether words of a sentence without the label go without it, too."""
-
-    def words(self, scores: FloatArray, sentence_score: float) -> BoolArray:
+    def words(self, scores: FloatArray) -> BoolArray:
         """Decisions for the word scores of one sentence and one label."""
-        if self.gated and not self.sentence(sentence_score):
-            return np.zeros(len(scores), np.bool_)
         decisions: BoolArray = scores >= self.word_threshold
-        if self.share:
-            decisions &= scores >= self.share * float(scores.max(initial=0.0))
         return decisions
 
     def sentence(self, score: float) -> bool:
@@ -162,11 +153,10 @@ class Labelled:
 def decide(scored: Scored, label_names: Sequence[str], rules: Sequence[Rule]) -> Labelled:
     """Turn scores into labels, words and spans by one rule per label."""
     sentence = scored.sentence
-    by_label = np.stack(
-        [rule.words(scored.word_scores[:, k], scored.sentence_scores[k]) for k, rule in enumerate(rules)], axis=1
-    )  # (words, labels)
+    by_label = [rule.words(scored.word_scores[:, k]) for k, rule in enumerate(rules)]
     # Lists, since looking at numbers one by one is slow in arrays.
-    rows = zip(sentence.words, sentence.spans, scored.word_scores.tolist(), by_label.tolist(), strict=True)
+    by_word = np.stack(by_label, axis=1).tolist()  # (words, labels)
+    rows = zip(sentence.words, sentence.spans, scored.word_scores.tolist(), by_word, strict=True)
     words = tuple(
         Word(word, start, end, dict(zip(label_names, scores, strict=True)), tuple(compress(label_names, decisions)))
         for word, (start, end), scores, decisions in rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import random
 import shutil
@@ -10,9 +11,10 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from unittest import mock
 
 import pytest
@@ -20,10 +22,13 @@ from safetensors.torch import save_file
 
 import toy
 from commands import CommandLine, Outcome, Started, error_line
+from zerotag.checkpoint import TEACHER
+from zerotag.config import PRESETS
 from zerotag.run import Run
 
 DONE = 0
 KILLED = -signal.SIGKILL
+SETTINGS = ("--epochs", "4", "--patience", "4")
 FILE_EVENTS = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.listdir", "tempfile.mkdtemp")
 
 
@@ -49,48 +54,119 @@ class Training:
 
     @property
     def steps(self) -> int:
-        """Steps of the newest checkpoint; an epoch has three."""
-        found = [path.name.split("-") for path in self.unfinished.glob("step-*")]
-        return max((3 * int(epoch) + int(step) for _, epoch, step in found), default=0)
+        """Steps of the newest checkpoints, the teacher's included; an epoch has three."""
+        return sum(
+            max((3 * int(epoch) + int(step) for _, epoch, step in found), default=0)
+            for folder in (self.unfinished, self.unfinished / TEACHER)
+            for found in ([path.name.split("-") for path in folder.glob("step-*")],)
+        )
 
     @property
     def complete(self) -> bool:
         return self.out.exists() and not self.unfinished.exists()
 
-    def weights(self) -> bytes:
+    def model(self) -> tuple[bytes, list[object]]:
+        """Its weights and its rules."""
         assert sorted(path.name for path in self.out.parent.iterdir() if path.name[0] != ".") == ["model"]
-        return (self.out / "model.safetensors").read_bytes()
+        weights = (self.out / "model.safetensors").read_bytes()
+        return weights, json.loads((self.out / "zerotag.json").read_text())["rules"]
+
+
+def with_a_short_teacher() -> None:
+    model, training = PRESETS["default"]
+    PRESETS["default"] = model, replace(training, teacher_epochs=2)
 
 
 def checkpoint_often() -> None:
     """After every step, however long it takes to write."""
+    with_a_short_teacher()
     mock.patch("zerotag.run.CHECKPOINT_SECONDS", 0.0).start()
     mock.patch("zerotag.run.Run._saving_took", mock.PropertyMock(return_value=0.0), create=True).start()
 
 
-def test_killed_at_random_moments(tmp_path: Path, corpus: Path, encoder: Path) -> None:
-    settings = ("--epochs", "10", "--patience", "10")
-    undisturbed = Training(tmp_path / "undisturbed", corpus, encoder, *settings)
-    disturbed = Training(tmp_path / "disturbed", corpus, encoder, *settings)
-    assert undisturbed.run().code == DONE
+@pytest.fixture
+def _short_teacher(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process, too."""
+    monkeypatch.setitem(PRESETS, "default", PRESETS["default"])
+    with_a_short_teacher()
 
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, corpus: Path, encoder: Path) -> tuple[bytes, list[object]]:
+    training = Training(tmp_path_factory.mktemp("undisturbed") / "training", corpus, encoder, *SETTINGS)
+    assert training.run().code == DONE
+    return training.model()
+
+
+def test_killed_at_random_moments(
+    tmp_path: Path, corpus: Path, encoder: Path, undisturbed: tuple[bytes, list[object]]
+) -> None:
+    disturbed = Training(tmp_path / "disturbed", corpus, encoder, *SETTINGS)
     kills = 0
-    for _ in range(4):
+    while not disturbed.complete:
         training = disturbed.start()
         begun = disturbed.steps
-        further = random.randint(1, 3)
+        further = random.randint(1, 5)
         while training.process.is_alive() and disturbed.steps < begun + further:
             time.sleep(0.001)
         time.sleep(random.uniform(0, 0.05))
         training.process.kill()
         outcome = training.outcome()
         assert outcome.code in (DONE, KILLED), outcome.err
-        assert outcome.err.startswith("going on in epoch " if begun else "")
+        assert outcome.err.startswith("going on in epoch ") == (begun > 0 and outcome.err != "")
         kills += outcome.code == KILLED
     assert kills > 1
-    if not disturbed.complete:
-        assert disturbed.run().code == DONE
-    assert disturbed.weights() == undisturbed.weights()
+    assert disturbed.model() == undisturbed
+
+
+def die(*_: object) -> NoReturn:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("it lives on")
+
+
+def die_at(function: str) -> None:
+    """When a training calls some function."""
+    checkpoint_often()
+    mock.patch(f"zerotag.training.{function}", die).start()
+
+
+def die_in_second_epoch(*, of_teacher: bool) -> None:
+    with_a_short_teacher()
+    train_epoch = Run._epoch
+
+    def epoch(run: Run) -> None:
+        if run._position.epoch == 1 and (run._around.after > 0) == of_teacher:
+            die()
+        train_epoch(run)
+
+    mock.patch("zerotag.run.Run._epoch", epoch).start()
+
+
+@pytest.mark.parametrize(
+    ("last_words", "goes_on_in"),
+    [
+        (partial(die_in_second_epoch, of_teacher=True), 2),
+        (partial(die_at, "token_targets"), 3),
+        (partial(die_in_second_epoch, of_teacher=False), 4),
+        (partial(die_at, "rule_from_sentence_labels"), None),
+    ],
+    ids=["in the teacher", "after the teacher", "in the network", "after the network"],
+)
+def test_killed_in_every_part_of_a_training(
+    tmp_path: Path,
+    corpus: Path,
+    encoder: Path,
+    undisturbed: tuple[bytes, list[object]],
+    last_words: Callable[[], None],
+    goes_on_in: int | None,
+) -> None:
+    training = Training(tmp_path / "training", corpus, encoder, *SETTINGS)
+    assert training.run(last_words).code == KILLED
+    again = training.run()
+    assert again.code == DONE
+    assert again.err.startswith(f"going on in epoch {goes_on_in} of 6\n" if goes_on_in else "")
+    assert ("going on" in again.err) == (goes_on_in is not None)
+    assert training.model() == undisturbed
 
 
 def keep_every_state(folder: Path, copies: Path) -> None:
@@ -117,7 +193,7 @@ def keep_every_state(folder: Path, copies: Path) -> None:
         copy(half=path)
 
     mock.patch("zerotag.checkpoint.save_file", write_half).start()
-    mock.patch("zerotag.labeller.save_file", write_half).start()
+    mock.patch("safetensors.torch.save_file", write_half).start()
     sys.addaudithook(watch)
 
 
@@ -129,12 +205,13 @@ def content(folder: Path) -> bytes:
     return digest.digest()
 
 
+@pytest.mark.usefixtures("_short_teacher")
 def test_goes_on_from_every_state_that_a_kill_can_leave(
     tmp_path: Path, corpus: Path, encoder: Path, zerotag: CommandLine
 ) -> None:
     copies = tmp_path / "copies"
     copies.mkdir()
-    settings = ("--epochs", "2", "--batch-size", "12")
+    settings = ("--epochs", "1", "--batch-size", "18")
     undisturbed = Training(tmp_path / "undisturbed", corpus, encoder, *settings)
     undisturbed.out.parent.mkdir()
     assert undisturbed.run(partial(keep_every_state, undisturbed.out.parent, copies)).code == DONE
@@ -145,7 +222,7 @@ def test_goes_on_from_every_state_that_a_kill_can_leave(
         killed = Training(folder, corpus, encoder, *settings)
         if not killed.complete:  # else it was only tidying up
             zerotag.succeeds(*killed.arguments)
-        assert killed.weights() == undisturbed.weights(), folder
+        assert killed.model() == undisturbed.model(), folder
 
 
 def test_interrupted_by_the_user(tmp_path: Path, corpus: Path, encoder: Path) -> None:
@@ -166,25 +243,17 @@ def test_interrupted_by_the_user(tmp_path: Path, corpus: Path, encoder: Path) ->
     assert training.complete
 
 
-def die_in_second_epoch() -> None:
-    train_epoch = Run._epoch
-
-    def epoch(run: Run) -> None:
-        if run._position.epoch == 1:
-            os.kill(os.getpid(), signal.SIGKILL)
-        train_epoch(run)
-
-    mock.patch("zerotag.run.Run._epoch", epoch).start()
-
-
-def test_other_settings_or_data_are_refused(tmp_path: Path, corpus: Path, encoder: Path) -> None:
+@pytest.mark.parametrize("of_teacher", [True, False])
+def test_other_settings_or_data_are_refused(tmp_path: Path, corpus: Path, encoder: Path, of_teacher: bool) -> None:
+    """At once, and nothing is trained or written first."""
     first = Training(tmp_path / "same", corpus, encoder, "--epochs", "2")
-    assert first.run(die_in_second_epoch).code == KILLED
+    assert first.run(partial(die_in_second_epoch, of_teacher=of_teacher)).code == KILLED
     before = {path: path.stat().st_mtime_ns for path in first.unfinished.rglob("*")}
     other_data = toy.write_tsv(tmp_path / "other.tsv", toy.gold(40, seed=9))
     for other in (
         Training(tmp_path / "same", corpus, encoder, "--epochs", "3"),
         Training(tmp_path / "same", corpus, encoder, "--epochs", "2", "--seed", "2"),
+        Training(tmp_path / "same", corpus, encoder, "--epochs", "2", "--preset", "paper"),  # no teacher
         Training(tmp_path / "same", other_data, encoder, "--epochs", "2"),
     ):
         line = error_line(other.run())
@@ -192,13 +261,15 @@ def test_other_settings_or_data_are_refused(tmp_path: Path, corpus: Path, encode
     assert {path: path.stat().st_mtime_ns for path in first.unfinished.rglob("*")} == before
     again = first.run()
     assert again.code == DONE
-    assert again.err.startswith("going on in epoch 2 of 2\n")
+    assert again.err.startswith(f"going on in epoch {2 if of_teacher else 4} of 4\n")
 
 
-def test_a_damaged_checkpoint_is_named(tmp_path: Path, corpus: Path, encoder: Path) -> None:
+@pytest.mark.parametrize("of_teacher", [True, False])
+def test_a_damaged_checkpoint_is_named(tmp_path: Path, corpus: Path, encoder: Path, of_teacher: bool) -> None:
     training = Training(tmp_path / "training", corpus, encoder, "--epochs", "2")
-    assert training.run(die_in_second_epoch).code == KILLED
-    (weights,) = training.unfinished.glob("step-*/network.safetensors")
+    assert training.run(partial(die_in_second_epoch, of_teacher=of_teacher)).code == KILLED
+    folder = training.unfinished / TEACHER if of_teacher else training.unfinished
+    (weights,) = folder.glob("step-*/network.safetensors")
     weights.write_bytes(weights.read_bytes()[:100])
     line = error_line(training.run())
     assert line.startswith(f"{training.unfinished}, an unfinished training, is damaged")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 import toy
 from commands import CommandLine
-from zerotag.cli.progress import describe, duration
+from zerotag.cli.progress import TrainingProgress, describe, duration
 from zerotag.labeller import load
 from zerotag.training import Progress
 from zerotag.types import GoldExample
@@ -22,6 +23,11 @@ LABELS = tuple(toy.CUES)
 
 def weights(model: Path) -> bytes:
     return (model / "model.safetensors").read_bytes()
+
+
+def rules(model: Path) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads((model / "zerotag.json").read_text())["rules"]
+    return found
 
 
 # Several labels, end to end
@@ -110,8 +116,11 @@ def test_the_places_of_word_labels_make_no_difference(zerotag: CommandLine, tmp_
     for name, (train_file, dev_file) in files.items():
         zerotag.succeeds("train", train_file, "--dev", dev_file, "--out", tmp_path / name, *settings)
         zerotag.succeeds("train", train_file, "--out", tmp_path / f"{name} without dev", *settings)
-    assert weights(tmp_path / "right") == weights(tmp_path / "mixed")
-    assert weights(tmp_path / "right without dev") == weights(tmp_path / "mixed without dev")
+    for right, mixed in (("right", "mixed"), ("right without dev", "mixed without dev")):
+        assert weights(tmp_path / right) == weights(tmp_path / mixed)
+        thresholds = rules(tmp_path / right)
+        assert thresholds == rules(tmp_path / mixed)
+        assert [rule["origin"] for rule in thresholds] == ["sentence labels of the development set"]
     assert weights(tmp_path / "right") != weights(tmp_path / "right without dev")
 
 
@@ -124,20 +133,27 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_what_it_prints(zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path) -> None:
+    """A line for each of the teacher's three epochs and of the two others: nobody needs to know who is trained when."""
     outcome = zerotag("train", corpus, "--out", tmp_path / "new" / "model", "--model", encoder, "--epochs", 2)
     assert outcome.code == 0
-    first, second = outcome.err.splitlines()
-    assert first.startswith("epoch 1/2 · loss 0.")
-    assert " · best dev F1 " in first
-    assert first.endswith(" left")
-    assert second.startswith("epoch 2/2 · loss ")
-    assert not second.endswith(" left")
+    *lines, last = outcome.err.splitlines()
+    for number, line in enumerate(lines, start=1):
+        assert re.fullmatch(rf"epoch {number}/5 · loss \d\.\d{{4}} · dev F1 [\d.]+ · \d+ s left", line)
+    assert len(lines) == 4
+    assert re.fullmatch(r"epoch 5/5 · loss \d\.\d{4} · dev F1 [\d.]+", last)
     assert outcome.out.startswith(f"{tmp_path}/new/model: labels hedge; depth 2 of {encoder}; dev sentence F1 ")
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["model"]
 
 
 def test_every_setting_reaches_the_model(zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path) -> None:
-    settings: dict[str, object] = {"beta": 1.5, "depth": 3, "gamma": 0.2, "epochs": 1, "batch_size": 7}
+    settings: dict[str, object] = {
+        "beta": 1.5,
+        "depth": 3,
+        "gamma": 0.2,
+        "epochs": 1,
+        "teacher_epochs": 1,
+        "batch_size": 7,
+    }
     settings |= {"learning_rate": 0.001, "patience": 2, "seed": 5, "head": "soft-attention"}
     options = [str(part) for name, value in settings.items() for part in (f"--{name.replace('_', '-')}", value)]
     zerotag.succeeds("train", corpus, "--out", tmp_path / "model", "--model", encoder, "--device", "cpu", *options)
@@ -172,6 +188,19 @@ def test_overwrite(zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: 
     assert line == f"{tmp_path} exists and is not a zerotag model: choose another folder"
 
 
+def test_a_training_without_teacher(zerotag: CommandLine, tmp_path: Path, encoder: Path) -> None:
+    """A plain classifier cannot have one, nor does the paper's preset."""
+    corpus = toy.write_tsv(tmp_path / "train.tsv", toy.gold(30))
+    for number, options in enumerate((["--head", "cls"], ["--preset", "paper", "--depth", "1"])):
+        out = tmp_path / f"model {number}"
+        outcome = zerotag("train", corpus, "--out", out, "--model", encoder, "--epochs", 1, *options)
+        assert outcome.code == 0
+        (line,) = outcome.err.splitlines()
+        assert line.startswith("epoch 1/1 · ")
+        assert json.loads((out / "zerotag.json").read_text())["training"]["teacher_epochs"] == 0
+        assert [rule["origin"] for rule in rules(out)] == ["fixed"]
+
+
 # Progress
 
 
@@ -181,11 +210,38 @@ def progress(**changes: float) -> Progress:
 
 
 def test_how_progress_is_described() -> None:
-    assert describe(progress()) == "epoch 2/6 · loss 0.1235 · best dev F1 90.0 · 3:20 left"
+    assert describe(progress()) == "epoch 2/6 · loss 0.1235 · dev F1 90.0 · 3:20 left"
     stopped = progress(epochs_done=2, steps_done=60, seconds_left=0.0)
-    assert describe(stopped) == "epoch 2/6 · loss 0.1235 · best dev F1 90.0 · stopped, as it gets no better"
+    assert describe(stopped) == "epoch 2/6 · loss 0.1235 · dev F1 90.0 · stopped, as it gets no better"
     last_step = progress(epoch=6, epochs_done=5, steps_done=60, seconds_left=0.0)
-    assert describe(last_step) == "epoch 6/6 · loss 0.1235 · best dev F1 90.0"
+    assert describe(last_step) == "epoch 6/6 · loss 0.1235 · dev F1 90.0"
+
+
+def test_a_line_is_written_for_epochs_that_end_and_for_a_training_that_goes_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Also where an epoch begins anew after a kill, or a teacher has stopped before its last epoch."""
+    first_step = progress(epoch=1, epochs_done=0, steps_done=1)
+    courses = {
+        "": [first_step, progress(epoch=1, epochs_done=0, steps_done=2)],
+        "epoch 1/6\nepoch 5/6\n": [
+            first_step,
+            progress(epoch=1, epochs_done=1, steps_done=10),
+            progress(epoch=5, epochs_done=4, steps_done=41),
+            progress(epoch=5, epochs_done=5, steps_done=50),
+        ],
+        "going on in epoch 2 of 6\n": [progress(), progress(steps_done=16)],
+        "going on in epoch 2 of 6\nepoch 2/6\n": [
+            progress(epochs_done=2, steps_done=20),
+            progress(epoch=3, epochs_done=2),
+        ],
+    }
+    for expected, steps in courses.items():
+        with TrainingProgress() as shown:
+            for step in steps:
+                shown.show(step)
+        lines = capsys.readouterr().err.splitlines(keepends=True)
+        assert [re.sub(" · .*", "", line) for line in lines] == expected.splitlines(keepends=True)
 
 
 def test_durations() -> None:

@@ -47,8 +47,8 @@ def test_smoke(tmp_path: Path, encoders: Path, monkeypatch: pytest.MonkeyPatch) 
     seen: list[Status] = []
     comparison = compare(SMOKE, out=tmp_path, jobs=2, on_status=seen.append)
     assert (comparison.failed, comparison.left) == ({}, ())
-    assert len(comparison.done) == len(list((tmp_path / "runs").iterdir())) == 21
-    assert (seen[-1].done, seen[-1].total, seen[-1].seconds_left) == (21, 21, 0.0)
+    assert len(comparison.done) == len(list((tmp_path / "runs").iterdir())) == 25
+    assert (seen[-1].done, seen[-1].total, seen[-1].seconds_left) == (25, 25, 0.0)
     assert not list((tmp_path / "work").iterdir())
 
     lime = read_record(tmp_path / "runs" / "smoke-corpus.lime.1.json")
@@ -63,9 +63,19 @@ def test_smoke(tmp_path: Path, encoders: Path, monkeypatch: pytest.MonkeyPatch) 
     assert soft.test["labels"]["C"]["rule"] == asdict(Rule())
     assert soft.training is not None
     assert len(soft.training.history) == 2
+    assert soft.training.sentences == 48
     assert soft.training.dev["sentence_f1"] == pytest.approx(max(one["dev_f1"] for one in soft.training.history))
 
+    upper_line = read_record(tmp_path / "runs" / "smoke-corpus.supervised-by-word-labels.1.json")
+    assert upper_line.uses_word_labels
+    assert upper_line.test["labels"]["C"]["rule"]["origin"] == "fixed, in a model trained on word labels"
+    few = read_record(tmp_path / "runs" / "smoke-corpus.zerotag-20-sentences.1.json")
+    assert few.training is not None
+    assert (few.training.sentences, few.uses_word_labels) == (20, False)
+    assert ">48<" in (tmp_path / "figures" / "learning-curves.svg").read_text(encoding="utf-8")
+
     tables = (tmp_path / "tables.md").read_text(encoding="utf-8")
+    assert tables.count("\n| Supervised by word labels † (of the training set) |") >= 6
     assert tables.count("\n| Occlusion † |") >= 6
     assert "| β = 3 |" in tables
     summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ import pytest
 
 import tiny
 from zerotag.compare import decisions
-from zerotag.compare.decisions import with_word_labels, zero_shot
+from zerotag.compare.decisions import with_word_labels, without_word_labels
 from zerotag.compare.experiment import Method, Threshold
 from zerotag.compare.scoring import SentenceScorer, sentence_measures
 from zerotag.evaluate import evaluate
@@ -14,7 +14,7 @@ from zerotag.types import Corpus, GoldExample, Rule, Scored, Sentence
 
 
 def method(scorer: str, threshold: Threshold = "fixed") -> Method:
-    return Method("M", "t", scorer, threshold, (1,), None, None, "M", False)
+    return Method("M", "t", scorer, threshold, (1,), None, None, "M", False, "", False)
 
 
 def gold(count: int = 12) -> Corpus[GoldExample]:
@@ -41,13 +41,15 @@ class Oracle:
             yield Scored(sentence, (0.9,), np.array(scores, np.float32))
 
 
-def test_zero_shot_is_fixed() -> None:
-    scorer, rules = zero_shot(method("native"), tiny.labeller(), tiny.corpus(), 1)
+def test_without_word_labels_the_threshold_is_fixed() -> None:
+    scorer, rules = without_word_labels(method("native"), tiny.labeller(), tiny.corpus(), 1)
     assert (scorer.name, rules) == ("native", (Rule(0.5, 0.5, "fixed"),))
 
 
 def test_random_needs_no_model() -> None:
-    first, second, other = (zero_shot(method("random"), None, tiny.corpus(), seed).scorer for seed in (1, 1, 2))
+    first, second, other = (
+        without_word_labels(method("random"), None, tiny.corpus(), seed).scorer for seed in (1, 1, 2)
+    )
     sentence = [Sentence.from_words(["a", "valve"])]
     scores = [next(iter(one.score(sentence))).word_scores.tolist() for one in (first, second, other)]
     assert scores[0] == scores[1] != scores[2]

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from hand_made import TOML, experiment
-from zerotag.compare.experiment import Training, read_experiment
-from zerotag.config import PRESETS, ModelConfig, TrainConfig
+from zerotag.compare.experiment import read_experiment
+from zerotag.config import PACKAGED_ENCODER, PRESETS, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
@@ -47,6 +47,27 @@ def test_all_of_a_seed_comes_before_the_next(tmp_path: Path) -> None:
 def test_which_methods_use_word_labels(tmp_path: Path, scorer: str, threshold: str, expected: bool) -> None:
     text = TOML.replace('scorer = "lime"\nthreshold = "dev-word-f1"', f'scorer = "{scorer}"\nthreshold = "{threshold}"')
     assert experiment(tmp_path, text).methods[1].uses_word_labels is expected
+
+
+def test_a_method_whose_training_learns_word_labels_uses_them(tmp_path: Path) -> None:
+    text = TOML.replace("[trainings.sa.model]", "[trainings.sa]\nword_labels = true\n[trainings.sa.model]")
+    found = experiment(tmp_path, text)
+    assert [method.name for method in found.methods if method.learns_word_labels] == ["Soft attention"]
+    assert found.methods[2].uses_word_labels
+    assert not found.methods[2].decides_by_word_labels
+    training = found.trainings["sa"].training
+    assert (training.teacher_epochs, training.calibrated) == (0, False)
+    assert replace(training, teacher_epochs=None, calibrated=True) == TrainConfig()
+    declared = [found.settings(run)["word_labels"] for run in found.runs() if run.method.name == "Soft attention"]
+    assert declared == [True] * 4
+
+
+def test_sentences_of_a_training(tmp_path: Path) -> None:
+    text = TOML.replace("[trainings.sa.model]", "[trainings.sa]\nsentences = 250\n[trainings.sa.model]")
+    found = experiment(tmp_path, text)
+    assert [training.sentences for training in found.trainings.values()] == [None, 250, None, None]
+    by_method = {run.method.name: found.settings(run)["sentences"] for run in found.runs()}
+    assert (by_method["Soft attention"], by_method["RoBERTa"]) == (250, None)
 
 
 def test_a_preset_takes_the_place_of_the_base(tmp_path: Path) -> None:
@@ -102,6 +123,21 @@ def test_a_preset_takes_the_place_of_the_base(tmp_path: Path) -> None:
         ("sweep = true", 'sweep = "yes"', "sweep 'yes' is not allowed; allowed: true or false"),
         ('name = "LIME"', 'name = "roberta"', "two methods would share the file name"),
         ("[[methods]]", "[[method]]", "hand.toml: methods is missing"),
+        (
+            "[trainings.sa.model]",
+            "[trainings.sa]\nsentences = 0\n[trainings.sa.model]",
+            "sa: sentences 0 is not allowed",
+        ),
+        (
+            "[trainings.sa.model]",
+            '[trainings.sa]\nword_labels = "yes"\n[trainings.sa.model]',
+            "sa: word_labels 'yes' is not allowed; allowed: true or false",
+        ),
+        (
+            "[trainings.cls.model]",
+            "[trainings.cls]\nword_labels = true\n[trainings.cls.model]",
+            "trainings, cls: head 'cls' cannot learn word labels; allowed: soft-attention",
+        ),
     ],
 )
 def test_bad_tomls(tmp_path: Path, old: str, new: str, complaint: str) -> None:
@@ -141,10 +177,10 @@ def test_the_mpnet_experiment_differs_where_it_says() -> None:
         its = mpnet.trainings[name]
         if name != "bilstm":
             assert (its.model.encoder, its.training.patience) == ("all-mpnet-base-v2", 5)
-            its = Training(
-                name,
-                replace(its.model, encoder="roberta-base"),
-                replace(its.training, patience=training.training.patience),
+            its = replace(
+                its,
+                model=replace(its.model, encoder="roberta-base"),
+                training=replace(its.training, patience=training.training.patience),
             )
         assert its == training
     for method, its_method in zip(paper.methods, mpnet.methods, strict=True):
@@ -155,3 +191,47 @@ def test_the_mpnet_experiment_differs_where_it_says() -> None:
             assert (its_method.name, its_method.published) == ("Sentence classifier", "RoBERTa")
             its_method = replace(its_method, name="RoBERTa")
         assert its_method == method
+
+
+def test_the_record_with_minilm_differs_where_it_says() -> None:
+    mpnet, minilm = (read_experiment(EXPERIMENTS / f"{name}.toml") for name in ("record", "record-minilm"))
+    for field in ("corpora", "seeds", "reference", "examples", "methods"):
+        assert getattr(minilm, field) == getattr(mpnet, field)
+    for name, training in mpnet.trainings.items():
+        its = minilm.trainings[name]
+        assert its.model.encoder == PACKAGED_ENCODER
+        if name == "w-sa":
+            assert (its.model.depth, its.training.learning_rate) == (6, 2 * (training.training.learning_rate or 0))
+            its = replace(
+                its,
+                model=replace(its.model, depth=training.model.depth),
+                training=replace(its.training, learning_rate=training.training.learning_rate),
+            )
+        assert replace(its, model=replace(its.model, encoder="all-mpnet-base-v2")) == training
+
+
+def test_the_curve_is_that_of_the_record() -> None:
+    record, curve = (read_experiment(EXPERIMENTS / f"{name}.toml") for name in ("record", "curve"))
+    assert (curve.corpora, curve.seeds) == (record.corpora, (1, 2, 3))
+    for name in ("zerotag", "half-depth"):
+        points = [one for one in curve.trainings.values() if one.name.startswith(name)]
+        assert [one.sentences for one in points] == [250, 1000, 4000, None]
+        chosen = None if name == "zerotag" else 0  # by the number of sentences
+        settings = replace(record.trainings[name].training, teacher_epochs=chosen)
+        expected = replace(record.trainings[name], training=settings)
+        assert {replace(one, name=name, sentences=None) for one in points} == {expected}
+    assert [method.training for method in curve.methods] == list(curve.trainings)
+    assert [method.curve for method in curve.methods] == ["zerotag"] * 4 + ["Weighted soft attention"] * 4
+    assert not any(method.uses_word_labels for method in curve.methods)
+
+
+def test_the_upper_line_of_the_record_is_the_same_network() -> None:
+    record = read_experiment(EXPERIMENTS / "record.toml")
+    recipe, upper_line = record.trainings["zerotag"], record.trainings["supervised"]
+    assert upper_line.word_labels
+    assert upper_line.model == recipe.model
+    assert upper_line.training == replace(recipe.training, teacher_epochs=0, calibrated=False)
+    assert [method.name for method in record.methods if method.uses_word_labels] == [
+        "zerotag, threshold from word labels",
+        "Supervised by word labels",
+    ]

@@ -14,7 +14,7 @@ from zerotag.compare.schedule import NowAndThen, groups_of, one_after_the_other,
 
 
 def run(method: str, training: str | None = None, *, corpus: str = "fce", seed: int = 1) -> Run:
-    return Run(corpus, Method(method, training, "native", "fixed", (seed,), None, None, method, False), seed)
+    return Run(corpus, Method(method, training, "native", "fixed", (seed,), None, None, method, False, "", False), seed)
 
 
 def group(*methods: str, training: str | None = None) -> Group:

@@ -2,10 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from hand_made import experiment, write_all
+from hand_made import TOML, experiment, record, run_of, write_all
 from zerotag.compare.cells import p_value, published_number, setting, shown
 from zerotag.compare.layout import Cell, Row, Table, latex, markdown
-from zerotag.compare.results import load_results
+from zerotag.compare.record import write_record
+from zerotag.compare.results import load_results, run_path
 from zerotag.compare.significance import read_significance
 from zerotag.compare.summary import write_summary
 from zerotag.compare.tables import all_tables, write_tables
@@ -39,7 +40,51 @@ def test_main_table(tables: dict[str, Table]) -> None:
         "| *paper: Weighted soft attention* | *85.62* | *33.31* | *53.91* | *–* | *–* | *–* |",
         "| *BLADE, uniCNN + BERT (Schmaltz 2021)* | *–* | *42.48* | *–* | *–* | *–* | *–* |",
         "| *Majority class* | *–* | *26.39* | *–* | *–* | *–* | *–* |",
+        "| *Best published without word labels* | *85.62* | *42.48* | *53.91* | *–* | *–* | *–* |",
     ]
+
+
+def test_whose_the_best_published_numbers_are(tables: dict[str, Table]) -> None:
+    assert tables["Results on the test sets FCE own"].note.endswith(
+        "Best published without word labels: FCE Sent F1, FCE MAP by Weighted soft attention in the paper; "
+        "FCE F1 by BLADE, uniCNN + BERT (Schmaltz 2021)."
+    )
+
+
+SUPERVISED = """
+[trainings.supervised]
+word_labels = true
+
+[[methods]]
+name = "Taught"
+training = "supervised"
+
+[[methods]]
+name = "Tuned"
+training = "supervised"
+threshold = "dev-word-f1"
+"""
+
+
+def test_every_table_marks_an_upper_line_and_none_has_it_compete(tmp_path: Path) -> None:
+    hand = experiment(tmp_path, TOML + SUPERVISED)
+    write_all(hand, tmp_path)
+    for method in ("Taught", "Tuned"):
+        run = run_of(hand, "fce", method, 1)
+        write_record(run_path(tmp_path, run), record(hand, run, sentence_f1=0.99, word_f1=0.99, average_precision=0.99))
+    results = load_results(hand, tmp_path)
+    write_summary(results, tmp_path)
+    tables = all_tables(results, read_significance(tmp_path))
+    names = [row.name for table in tables for row in table.rows if row.name.startswith("T")]
+    assert set(names) == {"Taught † (of the training set)", "Tuned † (of the training and development sets)"}
+    assert len(names) >= 2 * 8
+    main = markdown(tables[0])
+    assert "| Taught † (of the training set) | 99.00 (n=1) | 99.00 (n=1) | 99.00 (n=1) | – | – | – |" in main
+    assert "| Weighted soft attention | **82.00 ± 0.00** | **38.00 ± 4.24** | **51.00 ± 1.41** |" in main
+    assert "† uses word labels, of the development set where it does not say which." in main
+    settings = {row.name: [cell.text for cell in row.cells] for table in tables for row in table.rows}
+    assert settings["word labels"] == ["–", "no", "no", "no", "no", "yes"]
+    assert settings["training sentences"] == ["–", "all", "all", "all", "all", "all"]
 
 
 def test_significance_marks(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from zerotag.scorers import create
 from zerotag.types import Rule, Scored, Sentence
 
 LABELS = ("a", "b", "c")
-RULES = (Rule(0.4), Rule(0.5, share=0.9), Rule(0.55, 0.6, gated=True))
+RULES = (Rule(0.4), Rule(0.5, 0.4), Rule(0.55, 0.6, "sentence labels"))
 DEPTH = 1
 
 

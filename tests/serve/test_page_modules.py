@@ -7,6 +7,7 @@ import csv
 import io
 import random
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -32,31 +33,15 @@ def test_decides_as_the_rule_does(page: Page) -> None:
     cases: list[dict[str, Any]] = []
     expected = []
     for _ in range(600):
-        rule = Rule(
-            word_threshold=draw.choice(steps),
-            sentence_threshold=draw.choice(steps),
-            share=draw.choice([0.0, 0.25, 0.5, 1.0]),
-            gated=draw.random() < 0.5,
-        )
+        rule = Rule(word_threshold=draw.choice(steps), sentence_threshold=draw.choice(steps))
         scores = [draw.choice(steps) for _ in range(draw.randrange(6))]
         sentence = draw.choice(steps)
-        cases.append(
-            {
-                "rule": {
-                    "word_threshold": rule.word_threshold,
-                    "sentence_threshold": rule.sentence_threshold,
-                    "share": rule.share,
-                    "gated": rule.gated,
-                },
-                "scores": scores,
-                "sentence": sentence,
-            }
-        )
-        expected.append([rule.words(np.array(scores, dtype=np.float64), sentence).tolist(), rule.sentence(sentence)])
+        cases.append({"rule": asdict(rule), "scores": scores, "sentence": sentence})
+        expected.append([rule.words(np.array(scores, dtype=np.float64)).tolist(), rule.sentence(sentence)])
     decided = module(
         page,
         "rule.js",
-        "given.map(({rule, scores, sentence}) => [Array.from(m.decideWords(rule, scores, sentence), Boolean), "
+        "given.map(({rule, scores, sentence}) => [Array.from(m.decideWords(rule, scores), Boolean), "
         "m.decideSentence(rule, sentence)])",
         cases,
     )

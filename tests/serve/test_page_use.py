@@ -35,7 +35,7 @@ def by_rule(results: list[dict[str, Any]], rule: Rule) -> list[str]:
     found = []
     for result in results:
         scores = np.array([word["score"] for word in result["words"]])
-        yes = rule.words(scores, result["score"])
+        yes = rule.words(scores)
         found += [word["text"] for word, positive in zip(result["words"], yes, strict=True) if positive]
     return found
 
@@ -129,7 +129,7 @@ def test_three_labels_and_their_rules(three: Page, page_service: Service) -> Non
         expected = []
         for result in results:
             scores = np.array([word["scores"][label] for word in result["words"]])
-            decisions = rule.words(scores, result["scores"][label])
+            decisions = rule.words(scores)
             expected += [word["text"] for word, yes in zip(result["words"], decisions, strict=True) if yes]
             assert [label in word["labels"] for word in result["words"]] == decisions.tolist()
         assert marked(three) == expected, label

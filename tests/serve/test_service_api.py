@@ -193,15 +193,7 @@ def test_models(service: Service) -> None:
     assert one == {
         "name": "one",
         "labels": ["hedge"],
-        "rules": {
-            "hedge": {
-                "word_threshold": 0.5,
-                "sentence_threshold": 0.5,
-                "share": 0.0,
-                "gated": False,
-                "origin": "fixed",
-            }
-        },
+        "rules": {"hedge": {"word_threshold": 0.5, "sentence_threshold": 0.5, "origin": "fixed"}},
         "methods": ["native", "occlusion", "gradient-x-input", "integrated-gradients", "lime"],
         "default": True,
         "encoder": "tiny",

@@ -49,6 +49,8 @@ def main() -> None:
     command = get_command(app)
     for library in ("HF_HUB", "TRANSFORMERS"):  # their warnings would come between our lines
         os.environ.setdefault(f"{library}_VERBOSITY", "error")
+    # Threads that wait busily slow a training down several times as soon as anything else runs on the machine.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         # Not command(): that would show errors in its own way, in several lines.
         with command.make_context("zerotag", sys.argv[1:]) as context:

@@ -22,7 +22,6 @@ class TrainingProgress:
 
         self._live = sys.stderr.isatty()
         self._started = False
-        self._epochs_shown = 0
         self._bar = Bar(
             BarColumn(bar_width=15),  # all of a line fits into 80 columns
             TextColumn("{task.percentage:>3.0f} %"),
@@ -49,8 +48,7 @@ class TrainingProgress:
         self._started = True
         if self._live:
             self._bar.update(self._task, total=progress.steps, completed=progress.steps_done, description=words)
-        elif progress.epochs_done > self._epochs_shown:
-            self._epochs_shown = progress.epochs_done
+        elif progress.epoch == progress.epochs_done:
             typer.echo(words, err=True)
 
 
@@ -58,7 +56,7 @@ def describe(progress: Progress) -> str:
     """One line: epoch, loss, development F1, time left."""
     parts = [f"epoch {progress.epoch}/{progress.epochs}", f"loss {progress.loss:.4f}"]
     if progress.best_f1 is not None:
-        parts.append(f"best dev F1 {100 * progress.best_f1:.1f}")
+        parts.append(f"dev F1 {100 * progress.best_f1:.1f}")
     if progress.seconds_left:
         parts.append(f"{duration(progress.seconds_left)} left")
     elif progress.epoch == progress.epochs_done < progress.epochs:

@@ -43,6 +43,9 @@ def train(
     beta: Annotated[float | None, typer.Option(help="Sharpness of the attention.")] = None,
     gamma: Annotated[float | None, typer.Option(help="Weight of the two attention losses.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training sentences.")] = None,
+    teacher_epochs: Annotated[
+        int | None, typer.Option(help="Passes of the teacher that finds the words; 0: none, as in the paper.")
+    ] = None,
     batch_size: Annotated[int | None, typer.Option(help="Sentences per step.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Peak learning rate.")] = None,
     patience: Annotated[int | None, typer.Option(help="Epochs without improvement before stopping.")] = None,
@@ -76,6 +79,7 @@ def train(
         {
             "gamma": gamma,
             "epochs": epochs,
+            "teacher_epochs": teacher_epochs,
             "batch_size": batch_size,
             "learning_rate": learning_rate,
             "patience": patience,

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from zerotag.compare.experiment import Method
 from zerotag.metrics import Summary
 
 USES_WORD_LABELS = "†"
+USES_WORD_LABELS_NOTE = f"{USES_WORD_LABELS} uses word labels, of the development set where it does not say which."
 BY_T_TEST = "ᵗ"
 BY_RANDOMISATION = "ʳ"
 NOTHING = "–"
+
+
+def marked(method: Method, name: str = "") -> str:
+    """The method's name, or another one for it, with a mark that says if it is not zero-shot, and why."""
+    name = name or method.name
+    if method.learns_word_labels:
+        which = "training and development sets" if method.decides_by_word_labels else "training set"
+        return f"{name} {USES_WORD_LABELS} (of the {which})"
+    return f"{name} {USES_WORD_LABELS}" if method.uses_word_labels else name
 
 
 def shown(measure: str, summary: Summary) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from zerotag.data import read_gold
 from zerotag.data.corpora import CORPORA, CorpusModule
 from zerotag.data.corpora.checked import TaggedSentence, check
 from zerotag.errors import ZerotagError
-from zerotag.types import Corpus, Example, GoldExample, Sentence
+from zerotag.types import Corpus, Example, GoldExample, Sentence, T
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +27,13 @@ class Splits:
     dev_with_word_labels: Corpus[GoldExample]
     """For methods that are declared to use them, and for nothing else."""
 
+    train_with_word_labels: Corpus[GoldExample]
+    """For trainings that are declared to learn from them, and for nothing else."""
+
     @classmethod
     def of(cls, train: Corpus[GoldExample], dev: Corpus[GoldExample], test: Corpus[GoldExample]) -> Splits:
         """Take the word labels away from what trains and what decides without them."""
-        return cls(without_word_labels(train), without_word_labels(dev), test, dev)
+        return cls(without_word_labels(train), without_word_labels(dev), test, dev, train)
 
 
 def without_word_labels(corpus: Corpus[GoldExample]) -> Corpus[Example]:
@@ -85,3 +89,24 @@ def sample(size: int, limit: int | None) -> list[int]:
         return list(range(size))
     chosen: list[int] = np.sort(np.random.default_rng(0).choice(size, limit, replace=False)).tolist()
     return chosen
+
+
+def drawn(corpus: Corpus[T], count: int | None, seed: int) -> Corpus[T]:
+    """As many of the sentences, each combination of labels by its share; a smaller draw is part of a larger one."""
+    if count is None:
+        return corpus
+    if count > len(corpus):
+        raise ZerotagError(f"sentences {count:,} is out of range; the training set has {len(corpus):,}")
+    strata: dict[tuple[bool, ...], list[int]] = defaultdict(list)
+    for index, example in enumerate(corpus.examples):
+        strata[example.labels].append(index)
+    random = np.random.default_rng(seed)
+    # The members of each combination, in random order, stand evenly between 0 and 1: whatever part of that line is
+    # taken has its share of all of them.
+    places = [
+        ((rank + 0.5) / len(strata[labels]), index)
+        for labels in sorted(strata)
+        for rank, index in enumerate(random.permutation(strata[labels]).tolist())
+    ]
+    chosen = sorted(index for _, index in sorted(places)[:count])
+    return replace(corpus, examples=tuple(corpus.examples[index] for index in chosen))

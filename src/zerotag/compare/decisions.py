@@ -25,8 +25,8 @@ class Decided(NamedTuple):
     rules: tuple[Rule, ...]
 
 
-def zero_shot(method: Method, labeller: WordLabeller | None, dev: Corpus[Example], seed: int) -> Decided:
-    """For a method that needs no word label: there is none in what it is given."""
+def without_word_labels(method: Method, labeller: WordLabeller | None, dev: Corpus[Example], seed: int) -> Decided:
+    """For a method that decides without word labels: there is none in what it is given."""
     labels = len(dev.label_names)
     scorer = _scorer(method, labeller, labels, seed)
     # A model's own thresholds are for its own scores; a method without them has 0.5.

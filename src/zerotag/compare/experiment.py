@@ -32,6 +32,11 @@ class Training:
     name: str
     model: ModelConfig
     training: TrainConfig
+    sentences: int | None
+    """How many training sentences are drawn for it; None for all."""
+
+    word_labels: bool
+    """Whether it learns from the training set's word labels: an upper line, and not zero-shot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +60,20 @@ class Method:
     sweep: bool
     """A point of the β sweep: left out of the other tables."""
 
+    curve: str
+    """The learning curve that it is a point of, if any."""
+
+    learns_word_labels: bool
+    """Whether its training has seen the training set's word labels."""
+
     @property
     def uses_word_labels(self) -> bool:
-        """Whether word labels of the development set have a say: such a method is not zero-shot."""
+        """Whether word labels have any say: such a method is not zero-shot."""
+        return self.learns_word_labels or self.decides_by_word_labels
+
+    @property
+    def decides_by_word_labels(self) -> bool:
+        """Whether word labels of the development set have a say in its scorer or threshold."""
         return self.threshold == "dev-word-f1" or self.scorer in CHOSEN_BY_WORD_LABELS
 
     @property
@@ -142,6 +158,8 @@ class Experiment:
         return {
             "model": None if training is None else asdict(training.model),
             "training": None if training is None else asdict(training.training) | {"seed": run.seed},
+            "sentences": None if training is None else training.sentences,
+            "word_labels": method.learns_word_labels,
             "scorer": method.scorer,
             "threshold": method.threshold,
             "dev_sentences": method.dev_sentences,
@@ -153,6 +171,8 @@ def complete_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings in a run's file, with those that did not exist yet when it was made: they had their defaults."""
     model, training = settings["model"], settings["training"]
     return {
+        "sentences": None,
+        "word_labels": False,
         **settings,
         "model": None if model is None else asdict(from_dict(ModelConfig, model)),
         "training": None if training is None else asdict(from_dict(TrainConfig, training)),
@@ -199,13 +219,19 @@ def _training(name: str, table: TomlTable, base_model: dict[str, Any], base_trai
         del base_training["seed"]
     model = base_model | table.table("model").rest()
     training = base_training | table.table("training").rest()
+    sentences, word_labels = table.whole_number("sentences"), table.flag("word_labels")
     table.refuse_the_rest()
     if "seed" in training:
         raise ZerotagError(f"{table.where}: leave the seed out of the training; seeds = [...] gives them")
+    if word_labels:
+        training |= {"teacher_epochs": 0, "calibrated": False}  # there is nothing to guess about words
     try:
-        return Training(name, from_dict(ModelConfig, model), from_dict(TrainConfig, training))
+        made = Training(name, from_dict(ModelConfig, model), from_dict(TrainConfig, training), sentences, word_labels)
     except (TypeError, ZerotagError) as error:
         raise ZerotagError(f"{table.where}: {error}") from None
+    if word_labels and made.model.head == "cls":
+        raise ZerotagError(f"{table.where}: head 'cls' cannot learn word labels; allowed: soft-attention")
+    return made
 
 
 def _method(table: TomlTable, seeds: tuple[int, ...], trainings: Mapping[str, Training]) -> Method:
@@ -235,6 +261,8 @@ def _method(table: TomlTable, seeds: tuple[int, ...], trainings: Mapping[str, Tr
         test_sentences=table.whole_number("test_sentences"),
         published=published or name,
         sweep=table.flag("sweep"),
+        curve=table.text("curve", ""),
+        learns_word_labels=training is not None and trainings[training].word_labels,
     )
     table.refuse_the_rest()
     return method

@@ -1,4 +1,4 @@
-"""How each method sees the experiment's example sentences: heat maps, drawn from the files of runs alone."""
+"""An experiment's pictures, drawn from the files of runs alone: learning curves, and heat maps of example sentences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zerotag.compare.cells import USES_WORD_LABELS
+from zerotag.compare.cells import marked
+from zerotag.compare.curves import learning_curves
 from zerotag.compare.experiment import ExampleSentence, Run
 from zerotag.compare.published import CORPUS_TITLES
 from zerotag.compare.record import ExampleRecord, Record
@@ -31,6 +32,20 @@ class Figure(NamedTuple):
 
 
 def figures(results: Results) -> Iterator[Figure]:
+    """Every figure that there are numbers for."""
+    yield from curve_figures(results)
+    yield from example_figures(results)
+
+
+def curve_figures(results: Results) -> Iterator[Figure]:
+    """One figure, if some methods are points of learning curves."""
+    caption = "Word F1 and MAP by the number of training sentences"
+    drawing = learning_curves(results, label=caption)
+    if drawing is not None:
+        yield Figure("learning-curves.svg", caption, drawing)
+
+
+def example_figures(results: Results) -> Iterator[Figure]:
     """One figure for each corpus and example sentence that some finished run has scored."""
     for corpus in results.experiment.corpora:
         examples = [example for example in results.experiment.examples if corpus in example.corpora]
@@ -62,9 +77,9 @@ def _heat_maps(results: Results, corpus: str, example: ExampleSentence) -> list[
 
 def _rows(run: Run, record: Record, scored: ExampleRecord) -> Iterator[tuple[str, HeatRow]]:
     """What a run says of a sentence, by label."""
-    name = f"{run.method.name} {USES_WORD_LABELS}" if run.method.uses_word_labels else run.method.name
+    name = marked(run.method)
     for k, (label, its) in enumerate(record.test["labels"].items()):
         scores = np.array(scored.word_scores, np.float32)[:, k]
-        rule = Rule(**its["rule"])
+        rule = Rule(word_threshold=its["rule"]["word_threshold"])  # rules of earlier records have more fields
         bounded = run.method.scorer == "native"
-        yield label, HeatRow.of(name, scores, scored.sentence_scores[k], rule, within_0_and_1=bounded)
+        yield label, HeatRow.of(name, scores, rule, within_0_and_1=bounded)

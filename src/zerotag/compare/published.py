@@ -103,6 +103,8 @@ _OTHERS: Mapping[str, Mapping[str, tuple[float | None, ...]]] = {
     "Majority class": {"fce": (None, None, 26.39), "bea2019": (None, None, 18.36)},
 }
 
+_BY_WORD_LABELS = ("LIME", HEADS)  # their thresholds, and the head, were chosen by word labels
+
 PAPER_ROWS = tuple(dict.fromkeys((*_PAPER_WORDS["fce"], *_PAPER_SENTENCES["fce"])))
 OTHER_ROWS = tuple(_OTHERS)
 
@@ -139,3 +141,13 @@ def paper(corpus: str, row: str, measure: str) -> float | None:
 def others(corpus: str, row: str, measure: str) -> float | None:
     """A number that others than the paper published, in percent; None where there is none."""
     return dict(zip(_WORDS, _OTHERS[row].get(corpus, ()), strict=False)).get(measure)
+
+
+def best_without_word_labels(corpus: str, measure: str) -> tuple[float, str] | None:
+    """The highest published number, in percent, for which no word label was used, and whose it is."""
+    candidates = [
+        *((paper(corpus, row, measure), f"{row} in the paper") for row in PAPER_ROWS if row not in _BY_WORD_LABELS),
+        *((others(corpus, row, measure), row) for row in OTHER_ROWS),
+    ]
+    published = [(number, whose) for number, whose in candidates if number is not None]
+    return max(reversed(published), key=lambda one: one[0], default=None)  # of equals, the later method

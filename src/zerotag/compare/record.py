@@ -33,6 +33,8 @@ class TrainingRecord:
     """Sentence measures of the kept model on the development set."""
 
     seconds: float
+    sentences: int | None = None
+    """Number of training sentences; records from before it was kept have none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from zerotag.compare.cells import USES_WORD_LABELS_NOTE, marked
 from zerotag.compare.experiment import Run, read_experiment
-from zerotag.compare.figures import FIGURES, figures, write_figures
+from zerotag.compare.figures import FIGURES, Figure, curve_figures, example_figures, write_figures
 from zerotag.compare.layout import Cell, Row, Table, markdown
 from zerotag.compare.published import CORPUS_TITLES
 from zerotag.compare.results import Results, load_results, run_path
@@ -22,11 +23,15 @@ This page is made by `zerotag results` from the result files in `experiments/`; 
 TOML that declares it, which `zerotag compare` runs, and a folder of the same name with its results: a file per run, the
 mean, deviation and number of seeds of every measure (`summary.json`), and the tests (`significance.json`).
 """
-_FIGURES_NOTE = (
+_EXAMPLES_NOTE = (
     "The sentences are our own, with positive words in bold; each method is shown with its first seed. The middle "
     "of the scale is the method's threshold: outlined words reach it. Scores of soft attention are between 0 and 1; "
-    "those of the other methods have scales of their own, which end at the sentence's highest and lowest score. † uses "
-    "word labels of the development set."
+    "those of the other methods have scales of their own, which end at the sentence's highest and lowest score. "
+    + USES_WORD_LABELS_NOTE
+)
+_CURVES_NOTE = (
+    "Test sets, mean and standard deviation over seeds. Each seed draws its own training sentences, positive ones by "
+    "their share, and a smaller draw is part of the larger ones; the development set is always the whole one."
 )
 _NONE_YET = "\nThere are no results yet.\n"
 
@@ -72,14 +77,17 @@ def _experiment(results: Results, place: Path) -> Iterator[str]:
         yield f"\n{notes.read_text(encoding='utf-8').strip()}\n"
     for table in all_tables(results, read_significance(folder)):
         yield "\n" + markdown(table)
-    yield from _figures(results, folder, place)
+    for title, note, drawn in (
+        ("How results grow with the number of training sentences", _CURVES_NOTE, curve_figures(results)),
+        ("How methods see example sentences", _EXAMPLES_NOTE, example_figures(results)),
+    ):
+        yield from _figures(title, note, list(drawn), folder, place)
     yield "\n" + markdown(_runs(results, folder, place))
 
 
-def _figures(results: Results, folder: Path, place: Path) -> Iterator[str]:
-    drawn = list(figures(results))
+def _figures(title: str, note: str, drawn: Sequence[Figure], folder: Path, place: Path) -> Iterator[str]:
     if drawn:
-        yield f"\n**How methods see example sentences**\n\n{_FIGURES_NOTE}\n"
+        yield f"\n**{title}**\n\n{note}\n"
     for figure in drawn:
         yield f"\n![{figure.caption}]({_link(folder / FIGURES / figure.name, place)})\n"
 
@@ -106,7 +114,7 @@ def _runs(results: Results, folder: Path, place: Path) -> Table:
     corpora = results.experiment.corpora
     rows = [
         Row(
-            method.name,
+            marked(method),
             tuple(
                 links([run for run in results.records if (run.corpus, run.method) == (corpus, method)])
                 for corpus in corpora

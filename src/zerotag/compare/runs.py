@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from zerotag.compare.corpora import Splits, sample
-from zerotag.compare.decisions import Decided, with_word_labels, zero_shot
+from zerotag.compare.decisions import Decided, with_word_labels, without_word_labels
 from zerotag.compare.experiment import SENTENCES_ONLY, Experiment, Run
 from zerotag.compare.messages import Heartbeat
 from zerotag.compare.record import Cost, ExampleRecord, Record, SentenceRecord
@@ -65,10 +65,10 @@ def carry_out(
 
 def _decide(run: Run, splits: Splits, labeller: WordLabeller | None, heartbeat: Heartbeat) -> Decided:
     """The one place at which a method gets the development set: with word labels only if it says that it uses them."""
-    if run.method.uses_word_labels:
+    if run.method.decides_by_word_labels:
         dev = _part(splits.dev_with_word_labels, run.method.dev_sentences)
         return with_word_labels(run.method, labeller, dev, run.seed, heartbeat)
-    return zero_shot(run.method, labeller, splits.dev, run.seed)
+    return without_word_labels(run.method, labeller, splits.dev, run.seed)
 
 
 def _score(scorer: Scorer, test: Corpus[GoldExample], run: Run, heartbeat: Heartbeat) -> tuple[list[Scored], Cost]:

@@ -11,7 +11,8 @@ from zerotag.compare.cells import (
     BY_RANDOMISATION,
     BY_T_TEST,
     NOTHING,
-    USES_WORD_LABELS,
+    USES_WORD_LABELS_NOTE,
+    marked,
     p_value,
     published_number,
     setting,
@@ -19,7 +20,15 @@ from zerotag.compare.cells import (
 )
 from zerotag.compare.experiment import Method
 from zerotag.compare.layout import Cell, Row, Table, latex, markdown
-from zerotag.compare.published import CORPUS_TITLES, OTHER_ROWS, PAPER, PAPER_SETTINGS, others, paper
+from zerotag.compare.published import (
+    CORPUS_TITLES,
+    OTHER_ROWS,
+    PAPER,
+    PAPER_SETTINGS,
+    best_without_word_labels,
+    others,
+    paper,
+)
 from zerotag.compare.results import Results
 from zerotag.compare.significance import LEVEL, Differences, read_significance
 from zerotag.compare.summary import summaries
@@ -64,6 +73,7 @@ _RANKING_NOTE = (
     "MAP groups equal scores, as scikit-learn does; clipped: the same after raising negative scores to 0, as the "
     "paper's code does; positional: equal scores in reverse order of position, as the code of Rei & Søgaard does."
 )
+_BAR = "Best published without word labels"
 _MARKS = "Marks as in the first table."
 _NOT_COMPARED = {"sufficiency", *THRESHOLDS.values(), *COST.values()}  # more is not better
 _NOT_SETTINGS = ("seed", "dev_share")
@@ -114,7 +124,8 @@ class _Tables:
 
     def _main(self) -> Table:
         table = self._of_methods("Results on the test sets", MAIN, self._corpora, self._legend)
-        elsewhere = _rows([(name, partial(_elsewhere, name)) for name in OTHER_ROWS], MAIN, self._corpora, quoted=True)
+        named: list[tuple[str, CellAt]] = [(name, partial(_elsewhere, name)) for name in OTHER_ROWS]
+        elsewhere = _rows([*named, (_BAR, _bar)], MAIN, self._corpora, quoted=True)
         return replace(table, rows=(*table.rows, *elsewhere))
 
     def _of_methods(self, caption: str, columns: Columns, corpora: Sequence[str], note: str = _MARKS) -> Table:
@@ -131,7 +142,14 @@ class _Tables:
         names = list(self._experiment.trainings)
         for run, record in self._results.records.items():
             if record.training is not None and run.method.training is not None:
-                told = {**record.training.model, **record.training.training, "parameters": record.training.parameters}
+                declared = self._experiment.trainings[run.method.training]
+                told = {
+                    "training sentences": declared.sentences or "all",
+                    "word labels": declared.word_labels,
+                    **record.training.model,
+                    **record.training.training,
+                    "parameters": record.training.parameters,
+                }
                 for name, value in told.items():
                     if name not in _NOT_SETTINGS:
                         found.setdefault(name, {}).setdefault(run.method.training, set()).add(setting(value))
@@ -157,7 +175,7 @@ class _Tables:
         for method in self._experiment.methods:
             if method.training is not None and method.scorer == "native":
                 training = self._experiment.trainings[method.training]
-                all_else = (replace(training.model, beta=1.0), training.training, method.threshold)
+                all_else = (replace(training, name="", model=replace(training.model, beta=1.0)), method.threshold)
                 points.setdefault(all_else, []).append((training.model.beta, method))
         rows = [
             (f"β = {beta:g}", partial(self._ours, method))
@@ -185,12 +203,8 @@ class _Tables:
         )
 
     def _name(self, method: Method) -> str:
-        parts = [method.name]
-        if method.uses_word_labels:
-            parts.append(USES_WORD_LABELS)
-        if method.test_sentences is not None:
-            parts.append(f"({method.test_sentences:,} test sentences)")
-        return " ".join(parts)
+        part = "" if method.test_sentences is None else f" ({method.test_sentences:,} test sentences)"
+        return marked(method) + part
 
     def _ours(self, method: Method, corpus: str, measure: str) -> Cell:
         summary = self._summaries[corpus].get(method.name, {}).get(measure)
@@ -198,7 +212,8 @@ class _Tables:
             return Cell(NOTHING)
         seeds = "" if summary.n == len(self._experiment.seeds) else f" (n={summary.n})"
         text = f"{shown(measure, summary)}{self._marks(method, corpus, measure)}{seeds}"
-        compared = measure not in _NOT_COMPARED and method.test_sentences is None
+        # An upper line is no competitor.
+        compared = measure not in _NOT_COMPARED and method.test_sentences is None and not method.learns_word_labels
         return Cell(text, summary.mean if compared else None)
 
     def _marks(self, method: Method, corpus: str, measure: str) -> str:
@@ -217,10 +232,23 @@ class _Tables:
     def _legend(self) -> str:
         return (
             f"Percent, mean ± standard deviation over {len(self._experiment.seeds)} seeds (n where fewer); paper: "
-            f"{PAPER}. {USES_WORD_LABELS} uses word labels of the development set. Differs from "
+            f"{PAPER}. {USES_WORD_LABELS_NOTE} Differs from "
             f"{self._experiment.reference} at p < {LEVEL}: {BY_T_TEST} by a paired t-test over seeds, "
-            f"{BY_RANDOMISATION} by randomisation over sentences."
+            f"{BY_RANDOMISATION} by randomisation over sentences.{self._bar_legend}"
         )
+
+    @property
+    def _bar_legend(self) -> str:
+        """Whose the best published numbers are."""
+        whose: dict[str, list[str]] = {}
+        for corpus in self._corpora:
+            for heading, measure in MAIN.items():
+                best = best_without_word_labels(corpus, measure)
+                if best is not None:
+                    whose.setdefault(best[1], []).append(f"{_title(corpus)} {heading}")
+        if not whose:
+            return ""
+        return f" {_BAR}: " + "; ".join(f"{', '.join(where)} by {name}" for name, where in whose.items()) + "."
 
     @property
     def _circumstances(self) -> str:
@@ -245,6 +273,11 @@ def _papers(method: Method, corpus: str, measure: str) -> Cell:
 
 def _elsewhere(name: str, corpus: str, measure: str) -> Cell:
     return Cell(published_number(measure, others(corpus, name, measure)))
+
+
+def _bar(corpus: str, measure: str) -> Cell:
+    best = best_without_word_labels(corpus, measure)
+    return Cell(published_number(measure, None if best is None else best[0]))
 
 
 def _title(corpus: str) -> str:

@@ -10,10 +10,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from zerotag.checkpoint import delete, position_in
-from zerotag.compare.corpora import Splits
+from zerotag.compare.corpora import Splits, drawn
 from zerotag.compare.experiment import Training
 from zerotag.compare.record import TrainingRecord
 from zerotag.compare.scoring import sentence_measures
+from zerotag.compare.supervised import train_on_word_labels
 from zerotag.labeller import WordLabeller
 from zerotag.storage import whole_file
 from zerotag.training import Progress, train
@@ -35,7 +36,7 @@ class Trained:
 
 def training_folder(work: Path, corpus: str, training: Training, seed: int) -> Path:
     """The work folder of one training; other settings have another one, so that nothing stale is ever used."""
-    settings = repr((training.model, training.training))
+    settings = repr((training.model, training.training, training.sentences, training.word_labels))
     return work / f"{corpus}.{training.name}.{seed}.{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
 
 
@@ -53,19 +54,24 @@ def obtain(
         clock.tick()
         on_progress(progress)
 
-    labeller = train(
-        splits.train,
-        splits.dev,
-        model=training.model,
-        training=replace(training.training, seed=seed),
-        checkpoints=checkpoints,
-        on_progress=tick,
-    )
+    if training.word_labels:
+        gold = drawn(splits.train_with_word_labels, training.sentences, seed)
+        labeller = train_on_word_labels(training, gold, splits.dev, seed, checkpoints, tick)
+    else:
+        labeller = train(
+            drawn(splits.train, training.sentences, seed),
+            splits.dev,
+            model=training.model,
+            training=replace(training.training, seed=seed),
+            checkpoints=checkpoints,
+            on_progress=tick,
+        )
     trained = Trained(labeller, _record(labeller, splits.dev, checkpoints, clock.seconds))
     with whole_file(folder / _RECORD) as file:
         json.dump(asdict(trained.record), file)
-    labeller.save_pretrained(folder / _MODEL)
-    delete(checkpoints)
+    if not training.word_labels:  # such a model is never saved: its checkpoints serve until its runs are made
+        labeller.save_pretrained(folder / _MODEL)
+        delete(checkpoints)
     return trained
 
 
@@ -79,6 +85,7 @@ def _record(labeller: WordLabeller, dev: Corpus[Example], checkpoints: Path, sec
         best_epoch=position.best_epoch + 1,
         dev=sentence_measures(labeller, dev),
         seconds=round(seconds, 1),
+        sentences=labeller.manifest.sentences["train"],
     )
 
 

@@ -64,7 +64,7 @@ class Workbench:
             return None
 
         def on_progress(progress: Progress) -> None:
-            best = "" if progress.best_f1 is None else f", best dev F1 {100 * progress.best_f1:.1f}"
+            best = "" if progress.best_f1 is None else f", dev F1 {100 * progress.best_f1:.1f}"
             heartbeat(f"{what}: epoch {progress.epoch} of {progress.epochs}, loss {progress.loss:.3f}{best}")
 
         what = f"{group.corpus}, training {group.training}, seed {group.seed}"

@@ -11,7 +11,6 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zerotag.config import ModelConfig, TrainConfig
 from zerotag.data import read, read_gold
 from zerotag.evaluate import Report, evaluate
 from zerotag.render import Style
@@ -30,9 +29,6 @@ PARTS: Mapping[str, str] = {
     "test": "New sentences, hedges of the kinds seen in training",
     "unseen": "New sentences, hedges and sentence frames never seen in training",
 }
-# A small corpus whose cues are single words: an early layer and a strong pull on each sentence's extremes suit it.
-MODEL = ModelConfig(depth=2)
-TRAINING = TrainConfig(gamma=1.0)
 Measured = Mapping[str, tuple[Report, list[Labelled]]]
 
 
@@ -42,7 +38,7 @@ def train(*, device: torch.device | None, on_progress: Callable[[Progress], None
 
     with as_file(_corpus("train")) as path:
         corpus = read(path)
-    return train_labeller(corpus, model=MODEL, training=TRAINING, device=device, on_progress=on_progress)
+    return train_labeller(corpus, device=device, on_progress=on_progress)
 
 
 def measure(labeller: WordLabeller, part: str) -> tuple[Report, list[Labelled]]:

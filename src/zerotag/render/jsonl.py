@@ -84,7 +84,7 @@ def _escaped(match: re.Match[str]) -> str:
 def _line(scored: Scored, labels: Sequence[str], rules: Sequence[Rule], origin: Origin | None) -> str:
     """One record; `labels` are the names as JSON strings."""
     sentence, sentence_scores = scored.sentence, scored.sentence_scores
-    by_label = [rule.words(scored.word_scores[:, k], sentence_scores[k]) for k, rule in enumerate(rules)]
+    by_label = [rule.words(scored.word_scores[:, k]) for k, rule in enumerate(rules)]
     decisions = np.stack(by_label, axis=1).tolist()  # (words, labels)
     scores = scored.word_scores.tolist()
     verdicts = [rule.sentence(score) for rule, score in zip(rules, sentence_scores, strict=True)]

@@ -40,9 +40,9 @@ class HeatRow:
     """Whether scores are between 0 and 1. If not, the sentence's own highest and lowest end the scale."""
 
     @classmethod
-    def of(cls, name: str, scores: FloatArray, sentence_score: float, rule: Rule, *, within_0_and_1: bool) -> HeatRow:
+    def of(cls, name: str, scores: FloatArray, rule: Rule, *, within_0_and_1: bool) -> HeatRow:
         """The row of a method whose words are decided by a rule."""
-        positive = rule.words(scores, sentence_score)
+        positive = rule.words(scores)
         return cls(name, tuple(map(float, scores)), rule.word_threshold, tuple(map(bool, positive)), within_0_and_1)
 
     @property

@@ -1,13 +1,9 @@
 // How scores become yes or no. The same arithmetic as zerotag.types.Rule; a test compares the two.
 
 /** One 0 or 1 per word, for the word scores of one sentence and one label. */
-export function decideWords(rule, scores, sentenceScore) {
+export function decideWords(rule, scores) {
   const decisions = new Uint8Array(scores.length);
-  if (rule.gated && !decideSentence(rule, sentenceScore)) return decisions;
-  const share = rule.share ? rule.share * highest(scores) : -Infinity;
-  for (let i = 0; i < scores.length; i++) {
-    decisions[i] = scores[i] >= rule.word_threshold && scores[i] >= share ? 1 : 0;
-  }
+  for (let i = 0; i < scores.length; i++) decisions[i] = scores[i] >= rule.word_threshold ? 1 : 0;
   return decisions;
 }
 
@@ -37,11 +33,5 @@ export function runs(decisions) {
       first = -1;
     }
   }
-  return found;
-}
-
-function highest(scores) {
-  let found = 0;
-  for (const score of scores) if (score > found) found = score;
   return found;
 }

@@ -179,7 +179,7 @@ export class Session extends EventTarget {
     const rule = this.rule(reading, name);
     const score = result.sentence[name];
     const scores = result.scores[name];
-    const words = decideWords(rule, scores, score);
+    const words = decideWords(rule, scores);
     const said = new Map();
     if (this.corrections.has(unit)) {
       for (let i = 0; i < words.length; i++) {

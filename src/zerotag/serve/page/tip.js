@@ -78,13 +78,7 @@ function scoreLine(verdict, word, marks) {
 function decision(verdict, word) {
   const said = verdict.said.get(word);
   if (said !== undefined) return said ? "corrected: yes" : "corrected: no";
-  return reason(verdict, word) ?? `${verdict.words[word] ? "≥" : "<"} ${verdict.rule.word_threshold.toFixed(2)}`;
-}
-
-/** Why a word above the threshold is not marked all the same. */
-function reason({ rule, scores, words, positive }, word) {
-  if (words[word] || scores[word] < rule.word_threshold) return null;
-  return rule.gated && !positive ? "but the sentence is not" : `under ${Math.round(100 * rule.share)} % of the highest`;
+  return `${verdict.words[word] ? "≥" : "<"} ${verdict.rule.word_threshold.toFixed(2)}`;
 }
 
 function hint(verdicts, word) {

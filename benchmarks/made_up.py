@@ -1,0 +1,82 @@
+"""Sentences and models for benchmarks: of the lengths and shapes of real ones, with nothing to download."""
+
+from __future__ import annotations
+
+import json
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:  # torch is imported on use: worker processes import what the main module imports, and need none
+    import torch
+    from transformers import MPNetConfig, PreTrainedTokenizerBase
+
+    from zerotag.labeller import WordLabeller
+
+ENCODER = "all-mpnet-base-v2"
+LAYERS = 12
+FCE_WORDS = (2.03, 7.26)  # 1 + gamma: mean and deviation of FCE's training sentences, 15.8 and 10.4 words
+CUES = ("perhaps", "may", "possibly", "seems")
+
+
+def texts(count: int, *, seed: int = 0) -> list[str]:
+    """Words of the demo corpus in sentences as long as those of FCE."""
+    records = files("zerotag.demo").joinpath("hedging.train.jsonl").read_text(encoding="utf-8").splitlines()
+    words = np.array([word for record in records for word in json.loads(record)["text"].split()])
+    random = np.random.default_rng(seed)
+    lengths = 1 + random.gamma(*FCE_WORDS, count).astype(int)
+    starts = random.integers(0, len(words) - lengths.max(), count)
+    return [" ".join(words[start : start + length].tolist()) for start, length in zip(starts, lengths, strict=True)]
+
+
+def tokenizer_and_shape(*, quick: bool) -> tuple[PreTrainedTokenizerBase, MPNetConfig]:
+    """Those of all-mpnet-base-v2 in the folder ZEROTAG_ENCODERS; for a quick look a tiny one of its kind."""
+    from transformers import AutoConfig, AutoTokenizer, MPNetConfig
+
+    folder = Path(os.environ.get("ZEROTAG_ENCODERS", "."), ENCODER)
+    if not quick:
+        return AutoTokenizer.from_pretrained(folder), AutoConfig.from_pretrained(folder)
+    from zerotag.encoders import packaged_folder
+
+    tokenizer = AutoTokenizer.from_pretrained(packaged_folder())
+    tiny = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64}
+    return tokenizer, MPNetConfig(vocab_size=len(tokenizer), **tiny)
+
+
+def encoder_folder(scratch: Path, *, quick: bool) -> Path:
+    """A folder that can be trained from: the encoder if its weights are there, else one of its shape, untrained."""
+    folder = Path(os.environ.get("ZEROTAG_ENCODERS", "."), ENCODER)
+    if not quick and (folder / "model.safetensors").exists():
+        return folder
+    import torch
+    from transformers import MPNetModel
+
+    tokenizer, shape = tokenizer_and_shape(quick=quick)
+    torch.manual_seed(0)
+    made = scratch / "encoder"
+    MPNetModel(shape).save_pretrained(made)
+    tokenizer.save_pretrained(made)
+    return made
+
+
+def labeller(depth: int, device: torch.device, *, quick: bool) -> WordLabeller:
+    """A labeller of that shape whose weights are random, which takes the same time."""
+    import torch
+    from transformers import MPNetModel
+
+    from zerotag.config import ModelConfig, TrainConfig
+    from zerotag.labeller import WordLabeller
+    from zerotag.model import Network
+    from zerotag.storage import Manifest
+    from zerotag.types import Rule
+
+    tokenizer, shape = tokenizer_and_shape(quick=quick)
+    shape.num_hidden_layers = depth
+    torch.manual_seed(0)
+    config = ModelConfig(encoder=ENCODER, depth=depth)
+    network = Network(MPNetModel(shape, add_pooling_layer=False), 1, config).to(device).eval()
+    manifest = Manifest(config, TrainConfig(), ("hedge",), "O", (Rule(),), {}, {})
+    return WordLabeller(network, tokenizer, manifest)
