@@ -8,7 +8,7 @@ from pathlib import Path
 
 import toy
 from commands import CommandLine
-from zerotag.types import Rule
+from zerotag.labeller import load
 
 
 def test_the_table(zerotag: CommandLine, model: Path, gold_file: Path) -> None:
@@ -19,7 +19,7 @@ def test_the_table(zerotag: CommandLine, model: Path, gold_file: Path) -> None:
     assert rows[2][:2] == ["hedge:", "sentences"]
     assert rows[3] == ["hedge:", "words", "100.0", "100.0", "100.0", "100.0"]
     assert "30 sentences" in table[-1]
-    assert table[-1].endswith("words are positive; word threshold 0.50 (fixed)")
+    assert table[-1].endswith("words are positive; word threshold 0.50 (sentence labels of the development set)")
 
 
 def test_json(zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_json(zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path
         "words": 210,
         "positive_words": sum(flag for example in gold for (flag,) in example.word_labels or ()),
     }
-    assert label["rule"] == asdict(Rule())
+    assert label["rule"] == asdict(load(model).rules[0])
     assert {"sentence_f1", "word_precision", "word_recall", "word_f1", "map"} <= set(label["measures"])
     assert report["macro"]["map"] == label["measures"]["map"] == 1.0
 

@@ -22,7 +22,7 @@ def export(
     ] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Export a model for ONNX Runtime, which labels on a processor without torch.
+    """Export a model to ONNX, to run without torch.
 
     The folder works wherever a model folder does. It is compared with the original before it is written.
     """
