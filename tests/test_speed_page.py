@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from xml.etree import ElementTree
@@ -15,7 +16,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 
 @pytest.fixture
-def speed_page(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def speed_page(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     monkeypatch.syspath_prepend(BENCHMARKS)
     yield importlib.import_module("speed_page")
     for name in ("speed_page", "results_file"):

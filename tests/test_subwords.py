@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,18 +20,19 @@ WORDS = sorted({word for words, _ in tiny.sentences(60) for word in words})
 sentences = st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map(Sentence.from_words), min_size=1, max_size=8)
 
 
-def _aligner(family: str = "bert", **settings: bool) -> Aligner:
+CONFIG = ModelConfig(encoder="tiny", window=32)
+
+
+def _aligner(family: str = "bert", config: ModelConfig = CONFIG) -> Aligner:
     tokenizer = tiny.tokenizer(family)
-    return aligner_for(
-        ModelConfig(encoder="tiny", window=32, **settings), tokenizer.backend_tokenizer, pad_id=tokenizer.pad_token_id
-    )
+    return aligner_for(config, tokenizer.backend_tokenizer, pad_id=tokenizer.pad_token_id)
 
 
 ALIGNERS = {
     "bert": _aligner(),
     "roberta": _aligner("roberta"),
     "deberta-v2": _aligner("deberta-v2"),
-    "reference": _aligner(lone_words=True, attend_to_end=True, truncate=True),
+    "reference": _aligner(config=replace(CONFIG, lone_words=True, attend_to_end=True, truncate=True)),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from zerotag import prediction
 from zerotag.align import Aligner, Batch, Encoded
+from zerotag.fused import lean
 from zerotag.model import Network, TensorBatch
 from zerotag.prediction import AT_ONCE, Prediction, in_chunks, in_groups, parts
 from zerotag.types import FloatArray, Sentence
@@ -28,6 +29,8 @@ __all__ = [
     "stream",
     "token_budget",
 ]
+
+_Output = tuple[FloatArray, FloatArray | None]
 
 
 def best_device() -> torch.device:
@@ -51,25 +54,66 @@ def token_budget(device: torch.device) -> int:
 
 
 class TorchPredictor:
-    """Runs a network in torch, whatever mode it is in, and leaves it as it was."""
+    """Runs a network in torch, whatever mode it is in, and leaves it as it was.
+
+    On a GPU a lean copy of a transformer runs in its place. It is made anew when weights were changed since, as far as
+    torch counts that; replayed CUDA graphs are not counted, so a training makes a new predictor each time it needs one.
+    """
 
     def __init__(self, network: Network) -> None:
         self._network = network
+        self._lean: Network | None = None
+        self._seen: list[tuple[int, int]] = []
 
     @property
     def token_budget(self) -> int:
         """What suits the device that has the network."""
         return token_budget(device_of(self._network))
 
-    def probabilities(self, batch: Batch) -> tuple[FloatArray, FloatArray | None]:
+    def probabilities(self, batch: Batch) -> _Output:
         """Scores of a batch's sentences, (S, K), and of their tokens, (S, T, K), if it scores tokens."""
+        return self._start(batch)()
+
+    def each(self, batches: Iterable[Batch]) -> Iterator[_Output]:
+        """What `probabilities` says of each batch; a GPU has the next one already when results are fetched."""
+        fetch: Callable[[], _Output] | None = None
+        for batch in batches:
+            earlier, fetch = fetch, self._start(batch)
+            if earlier is not None:
+                yield earlier()
+        if fetch is not None:
+            yield fetch()
+
+    def _start(self, batch: Batch) -> Callable[[], _Output]:
+        """Give a batch to the device; what is returned waits for the scores."""
         device = device_of(self._network)
-        with evaluating(self._network), torch.inference_mode(), precision(device):
+        network = self._ready(device)
+        with torch.inference_mode(), nullcontext() if network is self._lean else _as_it_is(network, device):
             tensors = TensorBatch.of(batch, device)
-            windows = [self._network.encode(tensors.windows(part)) for part in parts(batch, self.token_budget)]
-            output = self._network.read(windows[0] if len(windows) == 1 else torch.cat(windows), tensors)
-            sentence_scores = _to_numpy(output.sentence_logits)
-            return sentence_scores, None if output.token_logits is None else _to_numpy(output.token_logits)
+            windows = [network.encode(tensors.windows(part)) for part in parts(batch, self.token_budget)]
+            output = network.read(windows[0] if len(windows) == 1 else torch.cat(windows), tensors)
+            scores = [None if logits is None else _to_host(logits) for logits in output]
+        done = torch.cuda.Event(blocking=True) if device.type == "cuda" else None
+        if done is not None:
+            done.record(torch.cuda.current_stream(device))
+
+        def fetch() -> _Output:
+            if done is not None:
+                done.synchronize()
+            sentence_scores, token_scores = (None if one is None else one.numpy() for one in scores)
+            assert sentence_scores is not None
+            return sentence_scores, token_scores
+
+        return fetch
+
+    def _ready(self, device: torch.device) -> Network:
+        """What runs: on a GPU the lean copy of a network that has one, with the weights of now."""
+        if device.type != "cuda" or not hasattr(self._network.encoder.config, "num_attention_heads"):
+            return self._network
+        now = [(weight.data_ptr(), weight._version) for weight in self._network.encoder.parameters()]
+        if self._lean is None or now != self._seen:
+            self._lean, self._seen = lean(self._network), now
+        return self._lean
 
 
 def predict(network: Network, aligner: Aligner, encoded: Sequence[Encoded]) -> list[Prediction]:
@@ -95,6 +139,12 @@ def evaluating(network: Network) -> Iterator[None]:
         network.train(was_training)
 
 
-def _to_numpy(logits: Tensor) -> FloatArray:
-    scores: FloatArray = torch.sigmoid(logits.float()).cpu().numpy()
-    return scores
+@contextmanager
+def _as_it_is(network: Network, device: torch.device) -> Iterator[None]:
+    with evaluating(network), precision(device):
+        yield
+
+
+def _to_host(logits: Tensor) -> Tensor:
+    """Probabilities on their way to the host: whoever reads them waits until they are there."""
+    return torch.sigmoid(logits.float()).to("cpu", non_blocking=True)

@@ -81,12 +81,12 @@ def test_what_is_counted() -> None:
         return Scored(sentence, sentence_scores, np.array(word_scores, np.float32))
 
     state = State()
-    rules = Rule(), Rule(word_threshold=0.9, gated=True)
+    rules = Rule(), Rule(word_threshold=0.75)
     state.count([scored((0.7, 0.6), (0.5, 0.95), (0.4, 0.1), (0.6, 0.8)), scored((0, 0), (0, 0))], ("x", "y"), rules)
     state.count([scored((0.5, 0.4), (0.4, 0.99))], ("x", "y"), rules)
     assert (state.sentences, state.words) == (3, 5)
     assert state.positive_sentences == {"x": 2, "y": 1}
-    assert state.positive_words == {"x": 2, "y": 1}
+    assert state.positive_words == {"x": 2, "y": 3}
     assert State.from_json(json.loads(json.dumps(state.as_json()))) == state
 
 

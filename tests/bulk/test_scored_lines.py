@@ -11,7 +11,7 @@ from zerotag.render.jsonl import Origin
 from zerotag.types import Rule, Scored, Sentence, decide
 
 SCORES = st.sampled_from([0.0, -0.0, 0.5, 1.0, 1e-7, 0.1234565, -2.5, 31.25]) | st.floats(0, 1, width=32)
-RULES = st.builds(Rule, SCORES, SCORES, share=st.sampled_from([0.0, 0.8]), gated=st.booleans())
+RULES = st.builds(Rule, SCORES, SCORES)
 WORDS = st.lists(st.text(st.characters(exclude_characters=" "), min_size=1, max_size=4), max_size=6)
 NAMES = ("hedge", 'a "b"\n', "ñ\u2028")
 

@@ -6,13 +6,16 @@ import gzip
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from zerotag.data import PACKED
 from zerotag.errors import ZerotagError
 from zerotag.render import Style, jsonl, parquet, tsv
 from zerotag.render.jsonl import Origin
 from zerotag.types import Labelled, Scored, decide
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _BY_SUFFIX = {".jsonl": "jsonl", ".tsv": "tsv", ".html": "html", ".txt": "text", ".parquet": "parquet"}
 _APPENDABLE = ("jsonl", "tsv", "parquet")
@@ -55,35 +58,45 @@ def form_for(out: Path | None, asked: str | None, *, otherwise: str, origins: bo
     return form
 
 
-@dataclass(frozen=True, slots=True)
-class Encoder:
-    """The bytes of a chunk, what comes before the first one, and how a file is made of them if it is not yet one."""
-
-    encode: Callable[[Sequence[Scored], Sequence[Origin]], bytes]
-    beginning: bytes = b""
-    assemble: Callable[[Path, Path], None] | None = None
-
-
 def decided(scored: Iterable[Scored], style: Style) -> Iterator[Labelled]:
     """Results as renderers take them."""
     return (decide(one, style.label_names, style.rules) for one in scored)
 
 
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """How results become the bytes of an appendable form; worker processes have it, too."""
+
+    form: Form
+    style: Style
+
+    @property
+    def beginning(self) -> bytes:
+        """What comes before the first results."""
+        return cast(bytes, self._schema().serialize().to_pybytes()) if self.form.format == "parquet" else b""
+
+    @property
+    def assemble(self) -> Callable[[Path, Path], None] | None:
+        """How a file is made of all the bytes, if they are not yet one."""
+        return parquet.assemble if self.form.format == "parquet" else None
+
+    def encode(self, scored: Sequence[Scored], origins: Sequence[Origin]) -> bytes:
+        """The bytes of some results, none for none."""
+        if not scored:
+            return b""
+        shown = origins if self.form.origins else None
+        if self.form.format == "parquet":
+            return parquet.batch(list(decided(scored, self.style)), self.style, self._schema(), shown)
+        if self.form.format == "tsv":
+            pieces = tsv.render(decided(scored, self.style), self.style)
+        else:
+            pieces = jsonl.render_scored(scored, self.style, shown)
+        return self.form.pack("".join(pieces).encode())
+
+    def _schema(self) -> pa.Schema:
+        return parquet.schema(self.style.label_names, origins=self.form.origins)
+
+
 def encoder(form: Form, style: Style) -> Encoder:
     """The encoder of an appendable form."""
-    if form.format == "parquet":
-        schema = parquet.schema(style.label_names, origins=form.origins)
-
-        def encode(scored: Sequence[Scored], origins: Sequence[Origin]) -> bytes:
-            return parquet.batch(list(decided(scored, style)), style, schema, origins if form.origins else None)
-
-        return Encoder(encode, schema.serialize().to_pybytes(), parquet.assemble)
-
-    def encode_text(scored: Sequence[Scored], origins: Sequence[Origin]) -> bytes:
-        if form.format == "tsv":
-            pieces = tsv.render(decided(scored, style), style)
-        else:
-            pieces = jsonl.render_scored(scored, style, origins if form.origins else None)
-        return form.pack("".join(pieces).encode())
-
-    return Encoder(encode_text)
+    return Encoder(form, style)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from zerotag.data import START, Columns, Position, Record, Reject, Source, records
+from zerotag.bulk.pieces import Cutting, Piece, Reader, Records, Rejected
+from zerotag.data import START, Columns, Position, Record, Source, records
+from zerotag.data.lines import Line, raw_lines
 from zerotag.errors import ZerotagError
 from zerotag.render.jsonl import Origin
 from zerotag.types import Sentence
 
-_MAX_CHARACTERS = 1_000_000  # of a chunk: a thousand books must not be in memory at once
+__all__ = ["BEGINNING", "Chunk", "Cursor", "Inputs", "Rejected", "Unread"]
+
+_PIECE = 1_024  # records that become bytes of output together
+_MAX_CHARACTERS = 2_000_000  # of a chunk: a thousand books must not be in memory at once
 
 
 class Cursor(NamedTuple):
@@ -24,28 +29,36 @@ class Cursor(NamedTuple):
 BEGINNING = Cursor()
 
 
-class Rejected(NamedTuple):
-    """A record that cannot be used: where it stands, why, and how it begins."""
+class Unread(NamedTuple):
+    """The pieces that are scored together, where reading goes on after them, and how much was read by then."""
 
-    origin: Origin
-    reason: str
-    raw: str
-
-    def record(self) -> dict[str, object]:
-        """As plain data; what `source` and `line` say is left out of the reason."""
-        source, line = self.origin
-        reason = self.reason.removeprefix(f"{source}:{line}: ").removeprefix(f"{source}: row {line}: ")
-        return {"source": source, "line": line, "reason": reason, "raw": self.raw}
+    pieces: list[Piece]
+    end: Cursor
+    share: float | None
 
 
 @dataclass(slots=True)
 class Chunk:
-    """Neighbouring records, and where reading goes on after them."""
+    """Records that are scored together, by pieces, and where reading goes on after them."""
 
-    sentences: list[Sentence] = field(default_factory=list)
-    origins: list[Origin] = field(default_factory=list)
-    rejected: list[Rejected] = field(default_factory=list)
-    end: Cursor = BEGINNING
+    pieces: list[Records]
+    end: Cursor
+    share: float | None
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """Those of all pieces."""
+        return [sentence for piece in self.pieces for sentence in piece.sentences]
+
+    @property
+    def origins(self) -> list[Origin]:
+        """Where the sentences stand."""
+        return [origin for piece in self.pieces for origin in piece.origins]
+
+    @property
+    def rejected(self) -> list[Rejected]:
+        """The records that cannot be used."""
+        return [rejected for piece in self.pieces for rejected in piece.rejected]
 
 
 class Inputs:
@@ -90,29 +103,50 @@ class Inputs:
         files = [(source.path, source.path.stat()) for source in self.sources if source.path]
         return [[str(path), str(path.resolve()), stat.st_size, stat.st_mtime_ns] for path, stat in files]
 
-    def chunks(self, start: Cursor, sentences: int) -> Iterator[Chunk]:
-        """The records from a cursor on, so many at a time, fewer if they are long.
+    @property
+    def reader(self) -> Reader:
+        """What reads the pieces."""
+        return Reader(tuple(source.path for source in self.sources), self._columns)
+
+    def chunks(self, start: Cursor, at_once: int) -> Iterator[Chunk]:
+        """The records from a cursor on, so many at a time, fewer if they are long."""
+        reader = self.reader
+        for unread in self.unread(start, at_once):
+            yield Chunk([reader.read(piece) for piece in unread.pieces], unread.end, unread.share)
+
+    def unread(self, start: Cursor, at_once: int) -> Iterator[Unread]:
+        """The same chunks before anybody has read their lines, where lines can be told apart without reading them.
 
         Where a chunk ends follows from where the first one starts. Scores may depend in their last digits on what is
         scored together; so who goes on at the end of a chunk gets the very same results.
         """
-        chunk, characters = Chunk(), 0
+        pieces: list[Piece] = []
+        count = characters = 0  # in the pieces
+        end = start
         for file in range(start.file, len(self.sources)):
             self._current = file
-            for record in self._records(file, start.position if file == start.file else START):
-                origin = Origin(self.sources[file].name, record.line)
-                if isinstance(record.content, Reject):
-                    chunk.rejected.append(Rejected(origin, *record.content))
-                else:
-                    chunk.sentences.append(record.content.sentence)
-                    chunk.origins.append(origin)
-                    characters += len(record.content.sentence.text)
-                chunk.end = Cursor(file, record.end)
-                if len(chunk.sentences) + len(chunk.rejected) >= sentences or characters >= _MAX_CHARACTERS:
-                    yield chunk
-                    chunk, characters = Chunk(), 0
-        if chunk.sentences or chunk.rejected:
-            yield chunk
+            position = start.position if file == start.file else START
+            cutting = Cutting(file, position)
+            for unit in self._units(file, position):
+                cutting.add(unit)
+                end = Cursor(file, unit.end)
+                full = count + cutting.records >= at_once or characters + cutting.characters >= _MAX_CHARACTERS
+                if full or cutting.records >= _PIECE or cutting.characters >= _MAX_CHARACTERS // 8:
+                    if cutting.records:
+                        pieces.append(cutting.done())
+                    count, characters = count + cutting.records, characters + cutting.characters
+                    cutting = Cutting(file, unit.end)
+                if full:
+                    yield Unread(pieces, end, self.share_read)
+                    pieces, count, characters = [], 0, 0
+            if cutting.records:
+                pieces.append(cutting.done())
+                count, characters = count + cutting.records, characters + cutting.characters
+        if pieces:
+            yield Unread(pieces, end, self.share_read)
+
+    def _units(self, file: int, start: Position) -> Iterator[Line | Record]:
+        return raw_lines(self.sources[file], start) if self.reader.by_line(file) else self._records(file, start)
 
     def _records(self, file: int, start: Position = START) -> Iterator[Record]:
         return records(self.sources[file], columns=self._columns, start=start)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from time import monotonic
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from zerotag.bulk.encoders import Encoder, Form, decided, encoder
-from zerotag.bulk.inputs import Chunk, Inputs, Rejected
+from zerotag.bulk.encoders import Encoder, Form, decided
+from zerotag.bulk.inputs import Chunk, Cursor, Inputs, Rejected
+from zerotag.bulk.stages import Task
 from zerotag.bulk.state import State
 from zerotag.bulk.unfinished import Unfinished
 from zerotag.errors import ZerotagError
 from zerotag.render import FORMATS, Style
 from zerotag.scorers import Scorer
 from zerotag.types import Labelled, Rule, Scored
+
+if TYPE_CHECKING:
+    from zerotag.bulk.overlap import Overlap
 
 COMMIT_SECONDS = 5.0  # work that a kill may cost, beside the chunk at hand
 _HOPELESS = 1_000  # records without a single one that could be used
@@ -35,7 +40,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What to label, how, and so many records at a time; `strict` stops at the first that cannot be used."""
+    """What to label, how, and so many records at a time; `strict` stops at the first that cannot be used.
+
+    With `overlap` other processes read and write, as far as the form of the output allows it.
+    """
 
     inputs: Inputs
     scorer: Scorer
@@ -44,58 +52,105 @@ class Run:
     at_once: int
     strict: bool = False
     show: Callable[[Progress], None] = lambda _: None
+    overlap: Overlap | None = None
 
     def chunks(self, state: State) -> Iterator[tuple[Chunk, list[Scored]]]:
         """Label from where the state is, which moves on with every chunk."""
-        begun, sentences_before, seconds_before = monotonic(), state.sentences, state.seconds
-        first_reject = ""
+        account = _Account(self, state)
         for chunk in self.inputs.chunks(state.cursor, self.at_once):
-            if chunk.rejected:
-                first_reject = first_reject or chunk.rejected[0].reason
-                if self.strict:
-                    raise RecordError(first_reject)
+            account.check(chunk.rejected)
             scored = list(self.scorer.score(chunk.sentences))
-            state.cursor = chunk.end
-            state.rejected += len(chunk.rejected)
             state.count(scored, self.label_names, self.rules)
-            elapsed = monotonic() - begun
-            state.seconds = seconds_before + elapsed
-            if state.rejected >= _HOPELESS:
-                _check_use(state, first_reject)
+            account.add(chunk.end, chunk.rejected)
             yield chunk, scored
-            self.show(self._progress(state, (state.sentences - sentences_before) / max(elapsed, 1e-9)))
-        _check_use(state, first_reject)
+            account.show(chunk.share)
+        account.close()
 
-    def _progress(self, state: State, rate: float) -> Progress:
-        share = self.inputs.share_read
+    def outputs(self, state: State, encoder: Encoder) -> Generator[tuple[bytes, list[Rejected]]]:
+        """Label from where the state is: the bytes of every chunk, and the records it cannot have."""
+        if self.overlap is None:
+            for chunk, scored in self.chunks(state):
+                yield _encoded(chunk, scored, encoder), chunk.rejected
+            return
+        account = _Account(self, state)
+        unread = self.inputs.unread(state.cursor, self.at_once)
+        with closing(self.overlap.label(unread, Task(self.inputs.reader, encoder))) as finished:
+            for unread_chunk, rejected, written in finished:
+                account.check(rejected)
+                for piece in written:
+                    state.add(piece.found)
+                account.add(unread_chunk.end, rejected)
+                yield b"".join(piece.output for piece in written), rejected
+                account.show(unread_chunk.share)
+        account.close()
+
+
+class _Account:
+    """Keeps the state of a run, tells how far it is, and stops it where that is of no use."""
+
+    def __init__(self, run: Run, state: State) -> None:
+        self._run = run
+        self._state = state
+        self._begun = monotonic()
+        self._sentences_before = state.sentences
+        self._seconds_before = state.seconds
+        self._first_reject = ""
+
+    def check(self, rejected: Sequence[Rejected]) -> None:
+        """Look at the records that cannot be used before anything else is done with a chunk."""
+        if rejected:
+            self._first_reject = self._first_reject or rejected[0].reason
+            if self._run.strict:
+                raise RecordError(self._first_reject)
+
+    def add(self, end: Cursor, rejected: Sequence[Rejected]) -> None:
+        """Move on to the end of a chunk whose results have been counted."""
+        self._state.cursor = end
+        self._state.rejected += len(rejected)
+        self._state.seconds = self._seconds_before + monotonic() - self._begun
+        if self._state.rejected >= _HOPELESS:
+            self.close()
+
+    def show(self, share: float | None) -> None:
+        """Tell how far it is, with so much of the input done."""
+        state = self._state
+        rate = (state.sentences - self._sentences_before) / max(state.seconds - self._seconds_before, 1e-9)
         left = state.sentences * (1 / share - 1) / rate if share and rate else None
-        return Progress(share, state.sentences, state.rejected, rate, left)
+        self._run.show(Progress(share, state.sentences, state.rejected, rate, left))
+
+    def close(self) -> None:
+        """Stop if nothing could be used: a wrong format or column, of which a list of rejects would say no more."""
+        if self._state.rejected and not self._state.sentences:
+            raise RecordError(f"{self._first_reject} (and not one of {self._state.rejected:,} records could be used)")
+
+
+def _encoded(chunk: Chunk, scored: Sequence[Scored], encoder: Encoder) -> bytes:
+    """Piece by piece, as the bytes shall not depend on who made them."""
+    remaining = iter(scored)
+    return b"".join(
+        encoder.encode(list(islice(remaining, len(piece.sentences))), piece.origins) for piece in chunk.pieces
+    )
 
 
 class RecordError(ZerotagError):
     """A record that cannot be used ended the run."""
 
 
-def _check_use(state: State, first_reject: str) -> None:
-    """Stop if nothing could be used: a wrong format or column, of which a list of rejects would say no more."""
-    if state.rejected and not state.sentences:
-        raise RecordError(f"{first_reject} (and not one of {state.rejected:,} records could be used)")
-
-
-def label_to_file(run: Run, output: Unfinished, its_encoder: Encoder) -> None:
+def label_to_file(run: Run, output: Unfinished, encoder: Encoder) -> None:
     """Append every chunk to the output, let it count every few seconds, and move the whole to its place."""
     committed = monotonic()
     if not output.finished:
         try:
-            for chunk, scored in run.chunks(output.state):
-                output.append(its_encoder.encode(scored, chunk.origins), chunk.rejected)
-                if monotonic() - committed >= COMMIT_SECONDS:
-                    output.commit()
-                    committed = monotonic()
+            with closing(run.outputs(output.state, encoder)) as outputs:
+                for written, rejected in outputs:
+                    output.append(written, rejected)
+                    if monotonic() - committed >= COMMIT_SECONDS:
+                        output.commit()
+                        committed = monotonic()
         except RecordError:
             output.remove()  # whoever mends the record has another input, with which nobody can go on
             raise
-    output.finish(its_encoder.assemble)
+    output.finish(encoder.assemble)
 
 
 def label_to_page(run: Run, output: Unfinished, form: Form, style: Style) -> None:
@@ -115,18 +170,21 @@ def label_to_page(run: Run, output: Unfinished, form: Form, style: Style) -> Non
 def label_to_stream(run: Run, stream: BinaryIO, form: Form, style: Style, warn: Callable[[Rejected], None]) -> State:
     """Write to a stream as results come; whoever is warned of rejected records decides what becomes of them."""
     state = State()
+    if form.is_appendable:
+        with closing(run.outputs(state, Encoder(form, style))) as outputs:
+            for written, rejected in outputs:
+                for one in rejected:
+                    warn(one)
+                stream.write(written)
+                stream.flush()
+        return state
 
-    def flushed() -> Iterator[tuple[Chunk, list[Scored]]]:
+    def flushed() -> Iterator[Labelled]:
         for chunk, scored in run.chunks(state):
-            for rejected in chunk.rejected:
-                warn(rejected)
-            yield chunk, scored
+            for one in chunk.rejected:
+                warn(one)
+            yield from decided(scored, style)
             stream.flush()
 
-    if form.is_appendable:
-        encode = encoder(form, style).encode
-        stream.writelines(encode(scored, chunk.origins) for chunk, scored in flushed())
-    else:
-        results = (labelled for _, scored in flushed() for labelled in decided(scored, style))
-        stream.writelines(piece.encode() for piece in FORMATS[form.format](results, style))
+    stream.writelines(piece.encode() for piece in FORMATS[form.format](flushed(), style))
     return state

@@ -32,9 +32,15 @@ class State:
         for one in scored:
             self.words += len(one.sentence.words)
             for k, (name, rule) in enumerate(zip(label_names, rules, strict=True)):
-                score = one.sentence_scores[k]
-                self.positive_sentences[name] += rule.sentence(score)
-                self.positive_words[name] += int(rule.words(one.word_scores[:, k], score).sum())
+                self.positive_sentences[name] += rule.sentence(one.sentence_scores[k])
+                self.positive_words[name] += int(rule.words(one.word_scores[:, k]).sum())
+
+    def add(self, other: State) -> None:
+        """Add what was counted elsewhere."""
+        self.sentences += other.sentences
+        self.words += other.words
+        self.positive_sentences.update(other.positive_sentences)
+        self.positive_words.update(other.positive_words)
 
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
