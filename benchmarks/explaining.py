@@ -21,7 +21,6 @@ from time import perf_counter
 
 import numpy as np
 import torch
-from cpu_labelling import untrained
 from lime.lime_text import LimeTextExplainer
 from made_up import LAYERS, labeller, texts
 from results_file import row, write_results
@@ -97,6 +96,8 @@ def model(device: torch.device, *, quick: bool) -> tuple[str, WordLabeller]:
     if device.type == "cuda":
         name, made = "all-mpnet-base-v2, half depth", labeller(LAYERS // 2, device, quick=quick)
     else:
+        from cpu_labelling import untrained  # which needs more packages than a machine with a GPU may have
+
         name, made = "all-MiniLM-L6-v2, half depth", untrained(3)
     with torch.no_grad():
         for weight in made.network.head.parameters():
