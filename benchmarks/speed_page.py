@@ -158,7 +158,7 @@ def picture(benchmarks: Sequence[Benchmark]) -> str:
         ]
     lines += [
         f'<path d="M{x(1.0)} {MARGIN}v{ROW * len(rows)}" stroke="#777" stroke-dasharray="3 3"/>',
-        f'<text x="{x(1.0)}" y="{height - MARGIN - 4}" text-anchor="middle">as the peer; | is the target</text>',
+        f'<text x="{x(1.0)}" y="{height - MARGIN - 4}">1× is the peer; | is the target: blue met, red missed</text>',
         "</svg>",
     ]
     return "\n".join(lines) + "\n"

@@ -27,7 +27,7 @@ from zerotag.subwords import SubWords
 _IN_FLIGHT = 4  # chunks: one is scored, the others are being read and written
 
 
-class Scored(NamedTuple):
+class BeingWritten(NamedTuple):
     """A chunk whose pieces are being written."""
 
     rejected: list[Rejected]
@@ -52,7 +52,7 @@ class Overlap:
 
     def label(self, chunks: Iterable[Unread], task: Task) -> Generator[Finished]:
         """Each chunk once it is done, in their order."""
-        in_flight: deque[tuple[Unread, Future[Scored]]] = deque()
+        in_flight: deque[tuple[Unread, Future[BeingWritten]]] = deque()
         network = ThreadPoolExecutor(1, "network")
         try:
             for chunk in chunks:
@@ -65,18 +65,20 @@ class Overlap:
         finally:
             network.shutdown(cancel_futures=True)
 
-    def _score(self, task: Task, reading: Sequence[Future[Read]]) -> Scored:
+    def _score(self, task: Task, reading: Sequence[Future[Read]]) -> BeingWritten:
         pieces = [one.result() for one in reading]
         rejected = [one for piece in pieces for one in piece.rejected]
         pieces = [piece for piece in pieces if len(piece.subwords.lengths)]
         if not pieces:
-            return Scored(rejected, [])
+            return BeingWritten(rejected, [])
         scores = predict_row(self._predictor, self._aligner, SubWords.joined([piece.subwords for piece in pieces]))
         parts = _split(scores, pieces)
-        return Scored(rejected, [self._hosts.write(task, p.kept, part) for p, part in zip(pieces, parts, strict=True)])
+        return BeingWritten(
+            rejected, [self._hosts.write(task, p.kept, part) for p, part in zip(pieces, parts, strict=True)]
+        )
 
 
-def _finished(chunk: Unread, scoring: Future[Scored]) -> Finished:
+def _finished(chunk: Unread, scoring: Future[BeingWritten]) -> Finished:
     scored = scoring.result()
     return Finished(chunk, scored.rejected, [one.result() for one in scored.writing])
 
