@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from zerotag.config import BILSTM, ModelConfig
 from zerotag.types import FloatArray, Sentence
@@ -120,23 +120,33 @@ class Aligner:
         """Sub-words of many sentences at once, whatever their length, the tokenizer working in parallel."""
         texts = [well_formed(sentence.text) for sentence in sentences]
         encodings = self._tokenizer.encode_batch(texts, add_special_tokens=False)
-        return [
-            self._align(sentence, self._ordinary(encoding.ids), np.asarray(encoding.offsets, np.int64))
-            for sentence, encoding in zip(sentences, encodings, strict=True)
-        ]
+        return [*self._align(sentences, encodings)]
 
-    def _align(self, sentence: Sentence, ids: IntArray, offsets: IntArray) -> Encoded:
-        starts, ends = np.asarray(sentence.spans, np.int64).reshape(-1, 2).T
-        token_starts, token_ends = offsets.reshape(-1, 2).T
+    def _align(self, sentences: Sequence[Sentence], encodings: Sequence[Encoding]) -> Iterator[Encoded]:
+        """Match sub-words to words by their offsets, all sentences at once, as if their texts were one."""
+        words = np.array([len(sentence.spans) for sentence in sentences], np.int64)
+        tokens = np.array([len(encoding) for encoding in encodings], np.int64)
+        ids = self._ordinary([*chain.from_iterable(encoding.ids for encoding in encodings)])
+        place = _before(np.array([len(sentence.text) + 1 for sentence in sentences], np.int64))
+        starts, ends = (_flat(s.spans for s in sentences) + np.repeat(place, words)[:, None]).T
+        token_starts, token_ends = (_flat(e.offsets for e in encodings) + np.repeat(place, tokens)[:, None]).T
         first = np.searchsorted(ends, token_starts, side="right")
         last = np.searchsorted(starts, token_ends, side="left")
         covered = np.maximum(last - first, 0)
         pair_tokens = np.repeat(np.arange(len(ids)), covered)
-        within = np.arange(len(pair_tokens)) - np.repeat(np.cumsum(covered) - covered, covered)
-        pair_words = first[pair_tokens] + within
-        if not len(pair_tokens):
-            return self._unknown(len(starts))
-        return Encoded(ids, pair_tokens, pair_words, len(starts))
+        pair_words = first[pair_tokens] + np.arange(len(pair_tokens)) - _before(covered)[pair_tokens]
+        of_sentence = np.repeat(np.repeat(np.arange(len(words)), tokens), covered)
+        pairs = np.bincount(of_sentence, minlength=len(words))
+        pair_tokens -= _before(tokens)[of_sentence]
+        pair_words -= _before(words)[of_sentence]
+        t = p = 0
+        for its_tokens, its_words, its_pairs in zip(tokens.tolist(), words.tolist(), pairs.tolist(), strict=True):
+            there = slice(p, p + its_pairs)
+            if its_pairs:
+                yield Encoded(ids[t : t + its_tokens], pair_tokens[there], pair_words[there], its_words)
+            else:
+                yield self._unknown(its_words)
+            t, p = t + its_tokens, p + its_pairs
 
     def _unknown(self, words: int) -> Encoded:
         """For a sentence of which the tokenizer knows nothing: one placeholder stands for it all."""
@@ -295,6 +305,18 @@ def aligner_for(config: ModelConfig, tokenizer: Tokenizer, *, pad_id: int) -> Al
         attend_to_end=config.attend_to_end,
         truncate=config.truncate,
     )
+
+
+def _before(counts: IntArray) -> IntArray:
+    """How many there are before each."""
+    before: IntArray = np.cumsum(counts) - counts
+    return before
+
+
+def _flat(pairs: Iterable[Iterable[tuple[int, int]]]) -> IntArray:
+    """Pairs of all sentences: (all, 2)."""
+    numbers = chain.from_iterable(chain.from_iterable(pairs))
+    return np.fromiter(numbers, np.int64).reshape(-1, 2)
 
 
 def _characters(words: Sequence[str]) -> IntArray:

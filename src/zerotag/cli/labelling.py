@@ -7,6 +7,7 @@ import itertools
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from zerotag.render import Style
 
 _AT_ONCE = 1_024  # records that are held, and scored together, at a time
-_LARGE_BUDGET = 1 << 16  # sub-words of a batch, which only a GPU has
+_LARGE_BUDGET = 1 << 14  # sub-words of a batch, which only a GPU has
 _REJECTS_SHOWN = 20
 
 
@@ -66,6 +67,7 @@ def label(
     """
     from zerotag.bulk.encoders import form_for
     from zerotag.bulk.inputs import Inputs
+    from zerotag.bulk.overlap import overlap_for
     from zerotag.bulk.run import Run
     from zerotag.bulk.unfinished import nothing_left_to_do
     from zerotag.data import Source
@@ -93,7 +95,9 @@ def label(
     if typing:
         typer.echo("Type sentences, one per line; Ctrl-D ends.", err=True)
     at_once = 1 if typing else _at_once(labeller)  # whoever types wants an answer to each line
-    with LabellingProgress(silent=out is None and sys.stdout.isatty()) as progress:
+    # Whoever is at the other end of a pipe may wait for results before there is more.
+    ahead = overlap_for(labeller, method) if inputs.are_files else nullcontext()
+    with ahead as overlap, LabellingProgress(silent=out is None and sys.stdout.isatty()) as progress:
         run = Run(
             inputs=inputs,
             scorer=create(method, labeller),
@@ -102,6 +106,7 @@ def label(
             at_once=at_once,
             strict=strict,
             show=progress.show,
+            overlap=overlap,
         )
         style = _style(labeller, inputs, colour=out is None)
         if out is None:

@@ -9,8 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from zerotag.align import Aligner, Encoded, IntArray
-from zerotag.inference import predict
+from zerotag.inference import TorchPredictor
 from zerotag.model import Network
+from zerotag.prediction import predict_row
+from zerotag.subwords import SubWords
 from zerotag.types import BoolArray, FloatArray, Sentence
 
 PACK = 2**20  # sub-words of versions, whichever sentences they come from, that are held at a time
@@ -36,19 +38,19 @@ class Masker:
     def probabilities(self, planned: Iterable[Versions]) -> Iterator[tuple[Versions, FloatArray]]:
         """The versions of each sentence with their probabilities, (versions, K), in the order they come."""
         ahead, behind = tee(planned)
-        encoded = (one for versions in ahead for one in self._encode(versions))
-        rows = self._predict(encoded)
+        rows = self._predict(row for versions in ahead for row in self._encode(versions))
         for versions in behind:
             yield versions, np.stack(list(islice(rows, len(versions.kept))))
 
-    def _encode(self, versions: Versions) -> Iterator[Encoded]:
-        pieces = Pieces(self._aligner, versions.sentence, self._mask_id)
-        return map(self._aligner.cut, pieces.versions(versions.kept))
+    def _encode(self, versions: Versions) -> Iterator[SubWords]:
+        return Pieces(self._aligner, versions.sentence, self._mask_id).rows(versions.kept)
 
-    def _predict(self, encoded: Iterator[Encoded]) -> Iterator[FloatArray]:
-        for pack in _packs(encoded):
-            self.passes += sum(self._aligner.cost(one)[0] for one in pack)
-            yield from (prediction.sentence_scores for prediction in predict(self._network, self._aligner, pack))
+    def _predict(self, rows: Iterator[SubWords]) -> Iterator[FloatArray]:
+        predictor = TorchPredictor(self._network)
+        for pack in _packs(rows):
+            row = SubWords.joined(pack)
+            self.passes += len(row.lengths) + sum(self._aligner.cost(one)[0] - 1 for one in row.others.values())
+            yield from predict_row(predictor, self._aligner, row).sentences
 
 
 class Pieces:
@@ -61,6 +63,7 @@ class Pieces:
     """
 
     def __init__(self, aligner: Aligner, sentence: Sentence, mask_id: int) -> None:
+        self._aligner = aligner
         encoded = aligner.encode_whole([sentence])[0]
         words, tokens = encoded.words, len(encoded)
         joined = np.zeros(words, np.bool_)  # to the word before
@@ -95,28 +98,36 @@ class Pieces:
         self._pair_piece = pair_piece[by_piece]
         self._pair_word = np.concatenate([encoded.pair_words, word[tokens:]])[by_piece]
 
-    def versions(self, kept: BoolArray) -> Iterator[Encoded]:
+    def rows(self, kept: BoolArray) -> Iterator[SubWords]:
         """The sentence with only some words kept, once for each row of `kept` (versions, words)."""
         at_once = max(1, PACK // len(self._ids))
         for start in range(0, len(kept), at_once):
-            yield from self._versions(kept[start : start + at_once])
+            yield self._row(kept[start : start + at_once])
 
-    def _versions(self, kept: BoolArray) -> Iterator[Encoded]:
+    def _row(self, kept: BoolArray) -> SubWords:
+        there = self._there(kept)
+        lengths = there.sum(axis=1)
+        if lengths.max() > self._aligner.capacity:
+            return SubWords.of([*map(self._aligner.cut, self.versions(kept))], self._aligner.capacity)
+        of_word = np.zeros(len(self._ids), np.bool_)
+        of_word[self._pair_piece] = True
+        ids, attended = (np.broadcast_to(values, there.shape)[there] for values in (self._ids, of_word))
+        return SubWords(ids, attended, lengths, {})
+
+    def versions(self, kept: BoolArray) -> Iterator[Encoded]:
+        """The same one by one, for what takes more than a window."""
+        for row in self._there(kept):
+            token = np.cumsum(row) - 1  # a piece's place among those that are there
+            pairs = row[self._pair_piece]
+            yield Encoded(self._ids[row], token[self._pair_piece][pairs], self._pair_word[pairs], kept.shape[1])
+
+    def _there(self, kept: BoolArray) -> BoolArray:
+        """Which pieces each version has: (versions, pieces)."""
         whole = np.logical_and.reduceat(kept, self._group_starts, axis=1)
         alone = kept & ~whole[:, self._group]
         holds = np.concatenate([whole, np.ones((len(kept), 1), np.bool_), ~kept, alone], axis=1)
-        there = holds[:, self._condition]  # (versions, pieces)
-        pair_there = there[:, self._pair_piece]
-        token = np.cumsum(there, axis=1) - 1  # a piece's place among those that are there
-        ids = np.broadcast_to(self._ids, there.shape)[there]
-        pair_tokens = token[:, self._pair_piece][pair_there]
-        pair_words = np.broadcast_to(self._pair_word, pair_there.shape)[pair_there]
-        ends = zip(np.cumsum(there.sum(axis=1)).tolist(), np.cumsum(pair_there.sum(axis=1)).tolist(), strict=True)
-        first = first_pair = 0
-        for end, end_pair in ends:
-            pairs = slice(first_pair, end_pair)
-            yield Encoded(ids[first:end], pair_tokens[pairs], pair_words[pairs], kept.shape[1])
-            first, first_pair = end, end_pair
+        there: BoolArray = holds[:, self._condition]
+        return there
 
 
 def _with_space_before(sentence: Sentence, word: int) -> Sentence:
@@ -125,12 +136,12 @@ def _with_space_before(sentence: Sentence, word: int) -> Sentence:
     return Sentence(sentence.text[before:end], (sentence.words[word],), ((start - before, end - before),))
 
 
-def _packs(encoded: Iterable[Encoded]) -> Iterator[list[Encoded]]:
-    pack: list[Encoded] = []
+def _packs(rows: Iterable[SubWords]) -> Iterator[list[SubWords]]:
+    pack: list[SubWords] = []
     size = 0
-    for one in encoded:
-        pack.append(one)
-        size += len(one)
+    for row in rows:
+        pack.append(row)
+        size += len(row.ids)
         if size >= PACK:
             yield pack
             pack, size = [], 0
