@@ -11,7 +11,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from zerotag.align import LONGEST_SPELLING, WordAligner
+from zerotag.aligners import LONGEST_SPELLING, WordAligner
 from zerotag.bilstm import BiLstm, BiLstmConfig, new_bilstm
 from zerotag.config import PRESETS, ModelConfig
 from zerotag.encoders import aligner_for

@@ -12,7 +12,8 @@ import torch
 from torch.nn import functional as F
 
 import tiny
-from zerotag.align import Aligner, LoneWordAligner, word_scores
+from zerotag.align import Aligner, word_scores
+from zerotag.aligners import LoneWordAligner
 from zerotag.bilstm import new_bilstm
 from zerotag.compare.experiment import read_experiment
 from zerotag.config import PRESETS, ModelConfig, TrainConfig

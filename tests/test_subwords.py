@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tiny
-from zerotag.align import Aligner, Batch, aligner_for
+from zerotag.align import Aligner, Batch
+from zerotag.aligners import aligner_for
 from zerotag.config import ModelConfig
 from zerotag.prediction import predict, predict_row
 from zerotag.subwords import Frame, SubWords

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from zerotag.config import BILSTM, ModelConfig
 from zerotag.types import FloatArray, Sentence
 
 IntArray = NDArray[np.int64]
 
 NO_CHARACTER = -1
-LONGEST_SPELLING = 64  # characters; the rest of a word, as in a web address, is not read
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,8 +126,8 @@ class Aligner:
         tokens = np.array([len(encoding) for encoding in encodings], np.int64)
         ids = self._ordinary([*chain.from_iterable(encoding.ids for encoding in encodings)])
         place = _before(np.array([len(sentence.text) + 1 for sentence in sentences], np.int64))
-        starts, ends = (_flat(s.spans for s in sentences) + np.repeat(place, words)[:, None]).T
-        token_starts, token_ends = (_flat(e.offsets for e in encodings) + np.repeat(place, tokens)[:, None]).T
+        starts, ends = (flat(s.spans for s in sentences) + np.repeat(place, words)[:, None]).T
+        token_starts, token_ends = (flat(e.offsets for e in encodings) + np.repeat(place, tokens)[:, None]).T
         first = np.searchsorted(ends, token_starts, side="right")
         last = np.searchsorted(starts, token_ends, side="left")
         covered = np.maximum(last - first, 0)
@@ -247,85 +245,16 @@ class Aligner:
             yield row[skip : skip + len(sentence)]
 
 
-class LoneWordAligner(Aligner):
-    """Takes words out of their text, in lower case, as the paper's reference code does."""
-
-    def encode_whole(self, sentences: Sequence[Sentence]) -> list[Encoded]:
-        """Sub-words of many sentences at once, each word tokenized by itself without the space before it."""
-        words = [well_formed(word.lower()) for sentence in sentences for word in sentence.words]
-        ids = iter([self._ordinary(one.ids) for one in self._tokenizer.encode_batch(words, add_special_tokens=False)])
-        return [self._joined([*islice(ids, len(sentence.words))]) for sentence in sentences]
-
-    def _joined(self, by_word: Sequence[IntArray]) -> Encoded:
-        pair_words = np.repeat(np.arange(len(by_word)), [len(ids) for ids in by_word])
-        if not len(pair_words):
-            return self._unknown(len(by_word))
-        return Encoded(np.concatenate(by_word), np.arange(len(pair_words)), pair_words, len(by_word))
-
-
-class WordAligner(Aligner):
-    """For an encoder whose tokens are whole words, which it also spells."""
-
-    def encode_whole(self, sentences: Sequence[Sentence]) -> list[Encoded]:
-        """Words of many sentences at once, each one token."""
-        words = [[*map(well_formed, sentence.words)] for sentence in sentences]
-        encodings = self._tokenizer.encode_batch(words, is_pretokenized=True, add_special_tokens=False)
-        return [
-            self._whole_words(its_words, np.asarray(encoding.ids, np.int64), np.asarray(encoding.word_ids, np.int64))
-            for its_words, encoding in zip(words, encodings, strict=True)
-        ]
-
-    def _whole_words(self, words: Sequence[str], ids: IntArray, places: IntArray) -> Encoded:
-        if not len(ids):  # nothing but empty words
-            return self._unknown(len(words))
-        return Encoded(ids, np.arange(len(ids)), places, len(words), tuple(words[place] for place in places))
-
-    def batch(self, sentences: Sequence[Encoded], *, length_step: int = 1) -> Batch:
-        """Pad the windows of the sentences into one batch; words that occur in it more than once are spelled once."""
-        batch = super().batch(sentences, length_step=length_step)
-        rows = [
-            sentence.spellings[start : start + self.capacity]
-            for sentence in sentences
-            for start in self.windows(len(sentence))
-        ]
-        numbers = {"": 0}  # which is what padding spells
-        spellings = np.zeros_like(batch.input_ids)
-        for row, words in enumerate(rows):
-            spellings[row, : len(words)] = [numbers.setdefault(word, len(numbers)) for word in words]
-        return replace(batch, spellings=spellings, characters=_characters(list(numbers)))
-
-
-def aligner_for(config: ModelConfig, tokenizer: Tokenizer, *, pad_id: int) -> Aligner:
-    """The aligner that makes an encoder's batches."""
-    kind = WordAligner if config.encoder == BILSTM else LoneWordAligner if config.lone_words else Aligner
-    return kind(
-        tokenizer,
-        window=config.window,
-        pad_id=pad_id,
-        attend_to_end=config.attend_to_end,
-        truncate=config.truncate,
-    )
-
-
 def _before(counts: IntArray) -> IntArray:
     """How many there are before each."""
     before: IntArray = np.cumsum(counts) - counts
     return before
 
 
-def _flat(pairs: Iterable[Iterable[tuple[int, int]]]) -> IntArray:
+def flat(pairs: Iterable[Iterable[tuple[int, int]]]) -> IntArray:
     """Pairs of all sentences: (all, 2)."""
     numbers = chain.from_iterable(chain.from_iterable(pairs))
     return np.fromiter(numbers, np.int64).reshape(-1, 2)
-
-
-def _characters(words: Sequence[str]) -> IntArray:
-    """Code points of words: (words, longest)."""
-    characters = np.full((len(words), min(LONGEST_SPELLING, max(map(len, words)) or 1)), NO_CHARACTER, np.int64)
-    for row, word in enumerate(words):
-        codes = [*map(ord, word[:LONGEST_SPELLING])]
-        characters[row, : len(codes)] = codes
-    return characters
 
 
 def word_scores(encoded: Encoded, token_scores: FloatArray) -> FloatArray:
@@ -333,6 +262,13 @@ def word_scores(encoded: Encoded, token_scores: FloatArray) -> FloatArray:
     scores = np.full((encoded.words, token_scores.shape[1]), -np.inf, np.float32)
     np.maximum.at(scores, encoded.pair_words, token_scores[encoded.pair_tokens])
     return np.where(np.isneginf(scores), np.float32(0), scores)
+
+
+def on_tokens(sentence: Encoded, words: FloatArray) -> FloatArray:
+    """Word values as token values, (tokens, K); a token of two words takes the higher, one of no word 0."""
+    tokens = np.zeros((len(sentence), words.shape[1]), np.float32)
+    np.maximum.at(tokens, sentence.pair_tokens, words[sentence.pair_words])
+    return tokens
 
 
 def best_windows(length: int, starts: Sequence[int], capacity: int) -> IntArray:

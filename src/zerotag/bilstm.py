@@ -5,7 +5,7 @@ the dropouts and the initial values below; the head, losses and optimizer of `PR
 losses are left out, since their own configuration for this task switches them off.
 
 Not as there: the vocabulary comes from the training sentences alone, where they add the words of the development and
-test sets; batches hold sentences of like length; only the first `align.LONGEST_SPELLING` characters of a word are
+test sets; batches hold sentences of like length; only the first `aligners.LONGEST_SPELLING` characters of a word are
 read; PyTorch's LSTM has two biases per gate, which add up.
 """
 

@@ -23,7 +23,7 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from zerotag import align
+from zerotag import aligners
 from zerotag.align import Aligner
 from zerotag.bilstm import new_bilstm
 from zerotag.config import BILSTM, PACKAGED_ENCODER, ModelConfig
@@ -48,7 +48,7 @@ def starting_encoder(
 
 def aligner_for(config: ModelConfig, tokenizer: PreTrainedTokenizerBase) -> Aligner:
     """The aligner that makes an encoder's batches."""
-    return align.aligner_for(config, tokenizer.backend_tokenizer, pad_id=tokenizer.pad_token_id)
+    return aligners.aligner_for(config, tokenizer.backend_tokenizer, pad_id=tokenizer.pad_token_id)
 
 
 def load_encoder(config: ModelConfig) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:

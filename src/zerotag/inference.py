@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from zerotag import prediction
-from zerotag.align import Aligner, Batch, Encoded
+from zerotag.align import Aligner, Batch, Encoded, word_scores
 from zerotag.fused import lean
 from zerotag.model import Network, TensorBatch
 from zerotag.prediction import AT_ONCE, Prediction, in_chunks, in_groups, parts
@@ -26,6 +26,7 @@ __all__ = [
     "in_groups",
     "precision",
     "predict",
+    "predict_words",
     "stream",
     "token_budget",
 ]
@@ -119,6 +120,15 @@ class TorchPredictor:
 def predict(network: Network, aligner: Aligner, encoded: Sequence[Encoded]) -> list[Prediction]:
     """Predictions for sentences that are already encoded."""
     return prediction.predict(TorchPredictor(network), aligner, encoded)
+
+
+def predict_words(network: Network, aligner: Aligner, encoded: Sequence[Encoded]) -> list[FloatArray]:
+    """Word scores, (words, K) each, of a network that scores words, for sentences that are already encoded."""
+    return [
+        word_scores(sentence, one.token_scores)
+        for sentence, one in zip(encoded, predict(network, aligner, encoded), strict=True)
+        if one.token_scores is not None
+    ]
 
 
 def stream(

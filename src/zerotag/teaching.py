@@ -16,9 +16,9 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from zerotag.align import Aligner, Encoded, word_scores
+from zerotag.align import Aligner, Encoded, on_tokens
 from zerotag.config import ModelConfig
-from zerotag.inference import predict
+from zerotag.inference import predict_words
 from zerotag.model import Network, TensorBatch, new_head, read_with
 from zerotag.soft_attention import HeadOutput
 from zerotag.types import BoolArray, FloatArray
@@ -65,14 +65,12 @@ def token_targets(
     teacher: Network, aligner: Aligner, sentences: Sequence[Encoded], labels: BoolArray
 ) -> list[FloatArray]:
     """What each token should score, (tokens, K): from 0 to 1 in a sentence with the label, else 0."""
-    targets = [np.zeros((len(sentence), labels.shape[1]), np.float32) for sentence in sentences]
+    worth = [np.zeros((sentence.words, labels.shape[1]), np.float32) for sentence in sentences]
     for k in range(labels.shape[1]):
         positive = np.flatnonzero(labels[:, k]).tolist()
-        worth = word_worth(teacher, aligner, [sentences[i] for i in positive], k)
-        for i, words in zip(positive, worth, strict=True):
-            sentence = sentences[i]
-            np.maximum.at(targets[i][:, k], sentence.pair_tokens, words[sentence.pair_words])
-    return targets
+        for i, words in zip(positive, word_worth(teacher, aligner, [sentences[i] for i in positive], k), strict=True):
+            worth[i][:, k] = words
+    return [on_tokens(sentence, words) for sentence, words in zip(sentences, worth, strict=True)]
 
 
 def word_worth(teacher: Network, aligner: Aligner, sentences: Sequence[Encoded], k: int) -> list[FloatArray]:
@@ -90,9 +88,4 @@ def word_worth(teacher: Network, aligner: Aligner, sentences: Sequence[Encoded],
 
 
 def _scores(teacher: Network, aligner: Aligner, sentences: Sequence[Encoded], k: int) -> list[FloatArray]:
-    predictions = predict(teacher, aligner, sentences)
-    return [
-        word_scores(sentence, prediction.token_scores)[:, k]
-        for sentence, prediction in zip(sentences, predictions, strict=True)
-        if prediction.token_scores is not None
-    ]
+    return [scores[:, k] for scores in predict_words(teacher, aligner, sentences)]

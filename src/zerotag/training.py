@@ -16,17 +16,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from zerotag.align import Aligner, Encoded, word_scores
+from zerotag.align import Aligner, on_tokens
 from zerotag.calibrate import rule_from_sentence_labels
 from zerotag.checkpoint import Checkpoints, Position
 from zerotag.config import BILSTM, ModelConfig, TrainConfig
 from zerotag.encoders import aligner_for, position_limit, starting_encoder
 from zerotag.errors import ZerotagError
-from zerotag.inference import best_device, predict
+from zerotag.inference import best_device, predict_words
 from zerotag.labeller import WordLabeller
 from zerotag.model import Network
 from zerotag.objectives import Objective, each_head, plain, taught
@@ -178,12 +177,7 @@ class Course:
         """One rule per label; there are no words to decide on without word scores."""
         if not self.training.calibrated or self.model.head == "cls":
             return (Rule(),) * self.labels
-        predictions = predict(network, self.aligner, dev_set.sentences)
-        words = [
-            word_scores(sentence, prediction.token_scores)
-            for sentence, prediction in zip(dev_set.sentences, predictions, strict=True)
-            if prediction.token_scores is not None
-        ]
+        words = predict_words(network, self.aligner, dev_set.sentences)
         has_label = dev_set.labels.numpy() > 0
         return tuple(
             rule_from_sentence_labels([scores[:, k] for scores in words], has_label[:, k]) for k in range(self.labels)
@@ -233,13 +227,6 @@ def reproducible(seed: int, device: torch.device) -> Iterator[None]:
         finally:
             memory.fill_uninitialized_memory = filling
             torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
-
-
-def on_tokens(sentence: Encoded, words: FloatArray) -> FloatArray:
-    """What tokens should score, (tokens, K), by the words they are part of; a token of two words takes the higher."""
-    tokens = np.zeros((len(sentence), words.shape[1]), np.float32)
-    np.maximum.at(tokens, sentence.pair_tokens, words[sentence.pair_words])
-    return tokens
 
 
 def fingerprint(

@@ -58,7 +58,7 @@ class Training:
         return sum(
             max((3 * int(epoch) + int(step) for _, epoch, step in found), default=0)
             for folder in (self.unfinished, self.unfinished / TEACHER)
-            for found in ([path.name.split("-") for path in folder.glob("step-*")],)
+            for found in ([name.split("-") for name in names_in(folder) if name.startswith("step-")],)
         )
 
     @property
@@ -70,6 +70,14 @@ class Training:
         assert sorted(path.name for path in self.out.parent.iterdir() if path.name[0] != ".") == ["model"]
         weights = (self.out / "model.safetensors").read_bytes()
         return weights, json.loads((self.out / "zerotag.json").read_text())["rules"]
+
+
+def names_in(folder: Path) -> list[str]:
+    """What is in a folder, which a training may be about to make or to delete."""
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
 
 
 def with_a_short_teacher() -> None:

@@ -10,7 +10,7 @@ import torch
 
 import toy
 import zerotag
-from zerotag.align import Encoded
+from zerotag.align import Encoded, on_tokens
 from zerotag.compare.comparison import compare
 from zerotag.compare.corpora import Splits
 from zerotag.compare.experiment import Training
@@ -20,7 +20,7 @@ from zerotag.compare.trainings import obtain
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.evaluate import evaluate
-from zerotag.training import Progress, on_tokens
+from zerotag.training import Progress
 from zerotag.types import Corpus, GoldExample
 
 SOURCE = Path(zerotag.__file__).parent

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tokenizers import Tokenizer
 
-from zerotag.align import aligner_for
+from zerotag.aligners import aligner_for
 from zerotag.bulk.pieces import Piece
 from zerotag.bulk.stages import Read, Stages, Task, Written
 from zerotag.config import ModelConfig

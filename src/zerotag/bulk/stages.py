@@ -7,13 +7,12 @@ and back as it is. There is no torch here: workers start in a moment.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
-from zerotag.align import Aligner, Encoded, IntArray, word_scores
+from zerotag.align import Aligner, Encoded, IntArray, flat, word_scores
 from zerotag.bulk.encoders import Encoder
 from zerotag.bulk.pieces import Piece, Reader, Rejected
 from zerotag.bulk.state import State
@@ -79,7 +78,7 @@ class Stages:
         kept = Kept(
             [sentence.text for sentence in records.sentences],
             records.origins if task.encoder.form.origins else [],
-            np.fromiter(_offsets(records.sentences), np.int64).reshape(-1, 2),
+            flat(sentence.spans for sentence in records.sentences),
             [len(sentence.words) for sentence in records.sentences],
             _as_one(encoded, subwords.starts),
         )
@@ -99,11 +98,6 @@ class Stages:
         found = State()
         found.count(scored, task.encoder.style.label_names, task.encoder.style.rules)
         return Written(task.encoder.encode(scored, piece.origins), found)
-
-
-def _offsets(sentences: Iterable[Sentence]) -> Iterator[int]:
-    spans = chain.from_iterable(sentence.spans for sentence in sentences)
-    return chain.from_iterable(spans)
 
 
 def _as_one(encoded: list[Encoded], starts: IntArray) -> Encoded:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from time import monotonic
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 import typer
 
-from zerotag.cli.progress import duration
+from zerotag.cli.progress import LiveBar, duration
 
 if TYPE_CHECKING:
     from zerotag.bulk.run import Progress
@@ -19,40 +17,18 @@ if TYPE_CHECKING:
 _SECONDS_BETWEEN_LINES = 30.0
 
 
-class LabellingProgress:
+class LabellingProgress(LiveBar):
     """A context in which `show` draws a labelling's progress on standard error, unless it is to be silent."""
 
     def __init__(self, *, silent: bool) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, TextColumn
-        from rich.progress import Progress as Bar
-
+        super().__init__(silent=silent, transient=True)  # the summary takes its place
         self._silent = silent
-        self._live = sys.stderr.isatty() and not silent
         self._said = monotonic()
-        self._bar = Bar(
-            BarColumn(bar_width=15),
-            TextColumn("{task.description}"),
-            console=Console(stderr=True),
-            disable=not self._live,
-            transient=True,  # the summary takes its place
-        )
-        self._task = self._bar.add_task("starting", total=None)
-
-    def __enter__(self) -> LabellingProgress:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
 
     def show(self, progress: Progress) -> None:
         """Draw the state of the labelling."""
-        if self._live:
-            total = None if progress.share is None else 1.0
-            self._bar.update(self._task, total=total, completed=progress.share or 0.0, description=describe(progress))
+        if self.live:
+            self.draw(describe(progress), progress.share or 0.0, None if progress.share is None else 1.0)
         elif not self._silent and monotonic() - self._said >= _SECONDS_BETWEEN_LINES:
             self._said = monotonic()
             typer.echo(describe(progress), err=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import typer
 
@@ -12,26 +12,24 @@ if TYPE_CHECKING:
     from zerotag.training import Progress
 
 
-class TrainingProgress:
-    """A context in which `show` draws a training's progress on standard error."""
+class LiveBar:
+    """A context with a bar on standard error, where that is a terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, silent: bool = False, transient: bool = False) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, TextColumn
-        from rich.progress import Progress as Bar
+        from rich.progress import BarColumn, Progress, TextColumn
 
-        self._live = sys.stderr.isatty()
-        self._started = False
-        self._bar = Bar(
+        self.live = sys.stderr.isatty() and not silent
+        self._bar = Progress(
             BarColumn(bar_width=15),  # all of a line fits into 80 columns
-            TextColumn("{task.percentage:>3.0f} %"),
             TextColumn("{task.description}"),
             console=Console(stderr=True),
-            disable=not self._live,
+            disable=not self.live,
+            transient=transient,
         )
         self._task = self._bar.add_task("starting", total=None)
 
-    def __enter__(self) -> TrainingProgress:
+    def __enter__(self) -> Self:
         self._bar.start()
         return self
 
@@ -40,14 +38,25 @@ class TrainingProgress:
     ) -> None:
         self._bar.stop()
 
+    def draw(self, words: str, done: float, total: float | None) -> None:
+        """Show how much is done, in words and as a bar."""
+        self._bar.update(self._task, total=total, completed=done, description=words)
+
+
+class TrainingProgress(LiveBar):
+    """A context in which `show` draws a training's progress on standard error."""
+
+    _started = False
+
     def show(self, progress: Progress) -> None:
         """Draw the state of the training."""
         words = describe(progress)
         if not self._started and progress.steps_done > 1:
             typer.echo(f"going on in epoch {progress.epoch} of {progress.epochs}", err=True)
         self._started = True
-        if self._live:
-            self._bar.update(self._task, total=progress.steps, completed=progress.steps_done, description=words)
+        if self.live:
+            percent = 100 * progress.steps_done / progress.steps
+            self.draw(f"{percent:3.0f} % {words}", progress.steps_done, progress.steps)
         elif progress.epoch == progress.epochs_done:
             typer.echo(words, err=True)
 

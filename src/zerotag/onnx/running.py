@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from tokenizers import Tokenizer
 
-from zerotag.align import Aligner, Batch, aligner_for
+from zerotag.align import Aligner, Batch
+from zerotag.aligners import aligner_for
 from zerotag.errors import ZerotagError
 from zerotag.prediction import parts
 from zerotag.storage import DAMAGED, Manifest
