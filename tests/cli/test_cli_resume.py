@@ -75,7 +75,7 @@ class Training:
 def names_in(folder: Path) -> list[str]:
     """What is in a folder, which a training may be about to make or to delete."""
     try:
-        return os.listdir(folder)
+        return [path.name for path in folder.iterdir()]
     except FileNotFoundError:
         return []
 
