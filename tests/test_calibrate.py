@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from zerotag.calibrate import ORIGIN, best_expected_f1, rule_from_sentence_labels
+from zerotag.calibrate import ORIGIN, best_expected_f1, rule_from_sentence_labels, threshold
 from zerotag.types import FloatArray, Rule
 
 
@@ -38,12 +38,12 @@ def scores(*values: float) -> FloatArray:
 )
 def test_the_threshold_by_hand(probabilities: list[float], chosen: int) -> None:
     values = scores(0.95, 0.8, 0.5, 0.1)[: len(probabilities)]
-    threshold = best_expected_f1(values, np.array(probabilities))
-    assert Rule(threshold).words(values).tolist() == [place < chosen for place in range(len(values))]
+    found = best_expected_f1(values, np.array(probabilities))
+    assert Rule(found).words(values).tolist() == [place < chosen for place in range(len(values))]
     if chosen < len(values):
-        assert threshold == pytest.approx((values[chosen - 1] + values[chosen]) / 2)  # new words differ a little
+        assert found == pytest.approx((values[chosen - 1] + values[chosen]) / 2)  # new words differ a little
     else:
-        assert threshold == values[-1]
+        assert found == values[-1]
 
 
 def expected_f1(decisions: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> float:
@@ -70,14 +70,17 @@ def test_the_threshold_of_separable_words_is_between_them() -> None:
     words = [draw.uniform(0.02, 0.2, 3).astype(np.float32) for _ in labels]
     for sentence in np.flatnonzero(labels):
         words[sentence][draw.integers(3)] = draw.uniform(0.7, 0.8)
-    rule = rule_from_sentence_labels(words, labels)
-    assert 0.2 < rule.word_threshold < 0.7
-    assert rule == Rule(word_threshold=rule.word_threshold, sentence_threshold=0.5, origin=ORIGIN)
+    found = threshold(words, labels)
+    assert 0.2 < found < 0.7
+    sentences = np.where(labels, 0.3, 0.1).astype(np.float32)
+    rule = rule_from_sentence_labels(words, sentences, labels)
+    assert rule == Rule(word_threshold=found, sentence_threshold=rule.sentence_threshold, origin=ORIGIN)
+    assert 0.1 < rule.sentence_threshold < 0.3
 
 
 @pytest.mark.parametrize("label", [True, False])
 def test_nothing_is_learnt_from_sentences_of_one_kind(label: bool) -> None:
-    assert rule_from_sentence_labels([scores(0.1, 0.9)] * 4, np.full(4, label)) == Rule()
+    assert rule_from_sentence_labels([scores(0.1, 0.9)] * 4, scores(0.1, 0.2, 0.8, 0.9), np.full(4, label)) == Rule()
     assert Rule().origin == "fixed"
 
 
@@ -86,8 +89,8 @@ def test_sentences_of_any_length_and_order_count() -> None:
     words = [draw.random(draw.integers(1, 9)).astype(np.float32) for _ in range(60)]
     labels = np.array([one.max() > 0.8 for one in words])
     order = draw.permutation(60)
-    shuffled = rule_from_sentence_labels([words[i] for i in order], labels[order])
-    assert rule_from_sentence_labels(words, labels).word_threshold == pytest.approx(shuffled.word_threshold, abs=0.02)
+    shuffled = threshold([words[i] for i in order], labels[order])
+    assert threshold(words, labels) == pytest.approx(shuffled, abs=0.02)
 
 
 @given(st.data())
@@ -98,10 +101,13 @@ def test_it_is_always_a_threshold(data: st.DataObject) -> None:
         scores(*one) for one in data.draw(st.lists(st.lists(score, min_size=1, max_size=5), min_size=1, max_size=8))
     ]
     labels = np.array(data.draw(st.lists(st.booleans(), min_size=len(words), max_size=len(words))))
-    rule = rule_from_sentence_labels(words, labels)
+    sentences = scores(*(data.draw(score) for _ in words))
+    rule = rule_from_sentence_labels(words, sentences, labels)
     assert 0 <= rule.word_threshold <= 1
+    assert 0 <= rule.sentence_threshold <= 1
     if rule.origin == ORIGIN:
         assert any(rule.words(one).any() for one in words)
+        assert any(rule.sentence(float(one)) for one in sentences)
 
 
 # Sentences drawn from known probabilities
@@ -125,11 +131,11 @@ class World:
         """Scores which are off by a stretch and a shift of their logits."""
         return np.split(expit(stretch * logit(self.probabilities) + shift).astype(np.float32), self._ends)
 
-    def regret(self, words: Sequence[FloatArray], threshold: float) -> float:
+    def regret(self, words: Sequence[FloatArray], chosen: float) -> float:
         """How much lower F1 is to be expected at a threshold than at the best."""
         flat = np.concatenate(words)
         best = max(expected_f1(flat >= one, self.probabilities) for one in np.quantile(flat, np.linspace(0.7, 1, 500)))
-        return best - expected_f1(flat >= threshold, self.probabilities)
+        return best - expected_f1(flat >= chosen, self.probabilities)
 
 
 @pytest.mark.parametrize(
@@ -140,10 +146,25 @@ def test_a_distortion_of_the_scores_is_found_out(rare: float, stretch: float, sh
     """To within half a point of F1, and with nearly the same words as without it."""
     world = World(rare)
     words, true = world.seen_as(stretch, shift), world.seen_as(1.0, 0.0)
-    threshold = rule_from_sentence_labels(words, world.labels).word_threshold
-    assert world.regret(words, threshold) < 0.005
+    found = threshold(words, world.labels)
+    assert world.regret(words, found) < 0.005
     if shift:
         assert world.regret(words, 0.5) > 0.015, "else the fixed threshold would do"
-    chosen = np.concatenate(words) >= threshold
-    chosen_without = np.concatenate(true) >= rule_from_sentence_labels(true, world.labels).word_threshold
+    chosen = np.concatenate(words) >= found
+    chosen_without = np.concatenate(true) >= threshold(true, world.labels)
     assert (chosen != chosen_without).sum() < 0.02 * chosen.sum()
+
+
+@pytest.mark.parametrize(("stretch", "shift"), [(1.0, 0.0), (2.0, -3.0), (0.5, 1.0)])
+def test_so_is_a_distortion_of_the_scores_of_sentences(stretch: float, shift: float) -> None:
+    """F1 is highest where sentences count as positive from half of its own highest value on (Lipton et al. 2014)."""
+    draw = np.random.default_rng(2)
+    probabilities = expit(draw.normal(0, 2.5, 2000))
+    labels = draw.random(2000) < probabilities
+    seen = expit(stretch * logit(probabilities) + shift).astype(np.float32)
+    words = [scores(0.2, 0.4)] * 2000
+    rule = rule_from_sentence_labels(words, seen, labels)
+    best = max(expected_f1(probabilities >= one, probabilities) for one in np.linspace(0.1, 0.9, 500))
+    meant = expit((logit(rule.sentence_threshold) - shift) / stretch)
+    assert meant == pytest.approx(best / 2, abs=0.03)
+    assert best < 0.85, "else it would be 0.5, nearly"

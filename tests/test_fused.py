@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import torch
 import tiny
 from zerotag import inference
 from zerotag.config import ModelConfig
-from zerotag.fused import FusedLayers, fuse, lean
+from zerotag.fused import FusedLayers, StandIn, fuse, lean
 from zerotag.inference import TorchPredictor, predict
 from zerotag.labeller import WordLabeller
 from zerotag.model import Network, TensorBatch
@@ -104,6 +105,56 @@ def test_a_lean_copy_says_the_same_to_rounding(family: str) -> None:
     assert expected[real].std() > 0.03, "else the test could not fail"
     for name, value in made.network.state_dict().items():
         assert torch.equal(value, before[name])
+
+
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_a_stand_in_finds_the_gradients_of_its_network(family: str) -> None:
+    made = _labeller(family)
+    network, batch = made.network.eval(), _batch(made, 9, 2, 4)
+    stand_in = StandIn(network, torch.float32)
+    with torch.no_grad():
+        for weight in network.encoder.parameters():
+            weight.mul_(1.1)
+    stand_in.take_weights()
+    expected = _gradients_after(network, network, batch)
+    network.zero_grad()
+    _gradients_after(stand_in.network, network, batch)
+    stand_in.give_gradients()
+    found = {name: weight.grad for name, weight in network.named_parameters()}
+    assert found.keys() == expected.keys()
+    for name, gradient in found.items():
+        if expected[name] is None:
+            assert gradient is None, name
+        else:
+            torch.testing.assert_close(gradient, expected[name], rtol=1e-3, atol=2e-5, msg=name)
+
+
+def _gradients_after(computing: Network, network: Network, batch: TensorBatch) -> dict[str, torch.Tensor | None]:
+    output = computing(batch)
+    assert output.token_logits is not None
+    (output.sentence_logits.sum() + output.token_logits[batch.token_mask].square().sum()).backward()
+    return {name: None if weight.grad is None else weight.grad.clone() for name, weight in network.named_parameters()}
+
+
+def test_a_stand_in_drops_out_as_its_network_does() -> None:
+    made = _labeller()
+    batch = _batch(made, 9, 2, 4)
+    stand_in = StandIn(made.network, torch.float32)
+    for network in (made.network.train(), stand_in.network.train()):
+        for module in network.encoder.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+    torch.manual_seed(0)
+    expected = made.network.encode(batch)
+    real = batch.attention_mask.bool()
+    fused: Any = stand_in.network.encoder.encoder
+    rates = {layer.attention.attn._dropout for layer in fused.layer}
+    assert rates == {made.network.encoder.config.attention_probs_dropout_prob}
+    dropped = stand_in.network.encode(batch)
+    assert (dropped - expected)[real].abs().max() > 1e-3
+    for layer in fused.layer:
+        layer.attention.attn._dropout = 0.0
+    torch.testing.assert_close(stand_in.network.encode(batch)[real], expected[real], rtol=0, atol=2e-6)
 
 
 class AsOnGpu(TorchPredictor):

@@ -47,20 +47,25 @@ def test_by_hand() -> None:
     assert found["comprehensiveness"] != found["sufficiency"]
 
 
-def test_only_sentences_that_are_called_positive_count() -> None:
+def test_only_sentences_that_the_model_calls_positive_count() -> None:
+    """Whatever a method that knows nothing of sentences says of them."""
     labeller = tiny.labeller()
-    words = np.ones((10, 1), np.float32)
-    yes, no = (Scored(Sentence.from_words(WORDS), (score,), words) for score in (0.9, 0.1))
+    one, other = sorted((WORDS, WORDS[:4]), key=lambda words: probability(labeller, words))
+    between = (probability(labeller, one) + probability(labeller, other)) / 2
+    labeller = labeller.with_rules([Rule(sentence_threshold=between)])
+    no, yes = (Scored(Sentence.from_words(w), (0.5,), np.ones((len(w), 1), np.float32)) for w in (one, other))
     assert faithfulness(labeller, [yes, no]) == faithfulness(labeller, [yes])
     assert faithfulness(labeller, [no]) == {}
 
 
 def test_labels_are_averaged() -> None:
-    labeller = positive(tiny.labeller(labels=("a", "b"), config=ModelConfig(encoder="tiny", depth=2, window=32)))
-    draws = np.random.default_rng(0)
-    sentence = Sentence.from_words(WORDS)
-    both = Scored(sentence, (0.9, 0.9), draws.random((10, 2), dtype=np.float32))
-    only_b = Scored(sentence, (-1.0, 0.9), both.word_scores)
-    only_a = Scored(sentence, (0.9, -1.0), both.word_scores)
-    means = [faithfulness(labeller, [one])["comprehensiveness"] for one in (only_a, only_b)]
-    assert faithfulness(labeller, [both])["comprehensiveness"] == pytest.approx(np.mean(means))
+    labeller = tiny.labeller(labels=("a", "b"), config=ModelConfig(encoder="tiny", depth=2, window=32))
+    scores = np.random.default_rng(0).random((10, 2), dtype=np.float32)
+    scored = [Scored(Sentence.from_words(WORDS), (0.9, 0.9), scores)]
+    always, never = Rule(sentence_threshold=0.0), Rule(sentence_threshold=1.0)
+    both, only_a, only_b = (
+        faithfulness(labeller.with_rules(rules), scored)["comprehensiveness"]
+        for rules in ((always, always), (always, never), (never, always))
+    )
+    assert both == pytest.approx((only_a + only_b) / 2)
+    assert only_a != only_b

@@ -16,6 +16,7 @@ import tiny
 import toy
 from zerotag.align import Aligner, Batch
 from zerotag.config import ModelConfig, TrainConfig
+from zerotag.fused import StandIn
 from zerotag.model import Network, TensorBatch
 from zerotag.objectives import Objective, each_head, plain, taught
 from zerotag.optimizers import optimizer
@@ -71,7 +72,7 @@ def same_weights(a: nn.Module, b: nn.Module) -> bool:
 def test_steps_are_those_of_a_loop_written_by_hand() -> None:
     network, aligner = network_and_aligner()
     by_hand, untrained = copy.deepcopy(network), copy.deepcopy(network)
-    losses = take_all(network, taught(network, TRAINING), aligner)
+    losses = take_all(network, taught(TRAINING), aligner)
 
     matrices = [p for p in by_hand.parameters() if p.ndim > 1]
     rest = [p for p in by_hand.parameters() if p.ndim <= 1]
@@ -93,11 +94,30 @@ def test_steps_are_those_of_a_loop_written_by_hand() -> None:
     assert not same_weights(network, untrained)
 
 
+@pytest.mark.parametrize("family", ["bert", "mpnet"])
+def test_steps_with_a_stand_in_are_those_of_its_network(family: str) -> None:
+    network, aligner = network_and_aligner(family)
+    for module in network.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    network.encoder.config.attention_probs_dropout_prob = 0.0
+    pupil, untrained = copy.deepcopy(network), copy.deepcopy(network)
+    losses = take_all(network, taught(TRAINING), aligner)
+
+    steps = Steps(pupil, taught(TRAINING), optimizer(pupil, TRAINING), clipped=True)
+    steps._stand_in = StandIn(pupil, torch.float32)  # which there is on a GPU only, in half precision
+    for lesson, rate, loss in zip(lessons(aligner), RATES, losses, strict=True):
+        assert steps.take(*lesson, rate=rate, seed=0).item() == pytest.approx(loss, rel=1e-3)
+    for name, weight in network.state_dict().items():
+        torch.testing.assert_close(pupil.state_dict()[name], weight, rtol=0, atol=2e-3, msg=name)
+    assert not same_weights(pupil, untrained)
+
+
 @pytest.mark.parametrize("clipped", [True, False])
 def test_gradients_are_clipped_only_where_they_should_be(clipped: bool) -> None:
     network, aligner = network_and_aligner()
 
-    def far_too_much(batch: TensorBatch, labels: Tensor, _: Tensor | None) -> Tensor:
+    def far_too_much(network: Network, batch: TensorBatch, labels: Tensor, _: Tensor | None) -> Tensor:
         logits: Tensor = network(batch).sentence_logits
         return 1000 * (logits - labels).square().sum()
 
@@ -116,7 +136,7 @@ def test_dropout_follows_from_the_seed_of_a_step() -> None:
     losses = []
     for seed in (1, 2, 1):
         pupil = copy.deepcopy(network).eval()  # a step switches dropout on
-        steps = Steps(pupil, taught(pupil, TRAINING), optimizer(pupil, TRAINING), clipped=True)
+        steps = Steps(pupil, taught(TRAINING), optimizer(pupil, TRAINING), clipped=True)
         torch.rand(1)  # whatever else is drawn in between
         losses.append(steps.take(*lesson, rate=0.1, seed=seed).item())
     assert losses[0] == losses[2] != losses[1]
@@ -124,7 +144,7 @@ def test_dropout_follows_from_the_seed_of_a_step() -> None:
 
 def test_without_a_gpu_batches_are_padded_no_further_than_they_need() -> None:
     network, _ = network_and_aligner()
-    assert Steps(network, plain(network, TRAINING), optimizer(network, TRAINING), clipped=True).length_step == 1
+    assert Steps(network, plain(TRAINING), optimizer(network, TRAINING), clipped=True).length_step == 1
 
 
 # On a GPU, where steps are replayed from graphs
@@ -162,9 +182,9 @@ def trained_on_gpu(kind: str, family: str) -> tuple[Network, list[float]]:
         if kind == "each head":
             shape = tiny.shape(family, len(tiny.tokenizer(family)))
             teacher = Teacher(AutoModel.from_config(shape), len(LABELS), CONFIG).to(gpu)
-            return teacher, take_all(teacher, each_head(teacher, TRAINING), aligner)
+            return teacher, take_all(teacher, each_head(TRAINING), aligner)
         network.to(gpu)
-        return network, take_all(network, {"plain": plain, "taught": taught}[kind](network, TRAINING), aligner)
+        return network, take_all(network, {"plain": plain, "taught": taught}[kind](TRAINING), aligner)
 
 
 @needs_gpu

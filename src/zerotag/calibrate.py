@@ -1,8 +1,9 @@
-"""Word thresholds from sentence labels: no word label is needed to say how likely a word is to be positive.
+"""Thresholds from sentence labels: no word label is needed to say how likely a word is to be positive.
 
 A sentence has the label if one of its words does. So the scores are stretched and shifted into probabilities such that
 the chance of at least one positive word fits the labels of the development sentences best; the threshold is the one
-with the highest F1 to be expected if the words were drawn from these probabilities.
+with the highest F1 to be expected if the words were drawn from these probabilities. The threshold for sentences is
+found in the same way.
 """
 
 from __future__ import annotations
@@ -22,15 +23,27 @@ ORIGIN = "sentence labels of the development set"
 COMPANY = 1.2
 
 
-def rule_from_sentence_labels(word_scores: Sequence[FloatArray], labels: BoolArray) -> Rule:
-    """The rule for one label, from the word scores of sentences, (words,) each, and their sentence labels."""
+def rule_from_sentence_labels(
+    word_scores: Sequence[FloatArray], sentence_scores: FloatArray, labels: BoolArray
+) -> Rule:
+    """The rule for one label, from the scores of sentences, those of their words, (words,) each, and their labels."""
     if labels.all() or not labels.any():
         return Rule()  # nothing to learn from
+    return Rule(
+        word_threshold=threshold(word_scores, labels),
+        # As a sentence with one word, which says it all.
+        sentence_threshold=threshold(list(sentence_scores[:, np.newaxis]), labels),
+        origin=ORIGIN,
+    )
+
+
+def threshold(word_scores: Sequence[FloatArray], labels: BoolArray) -> float:
+    """For words, by the labels of their sentences."""
     scores = np.concatenate(word_scores)
     logits = _logit(scores)
     starts = np.cumsum([0, *map(len, word_scores)])[:-1]
     stretch, shift = _fit(logits, starts, labels)
-    return Rule(word_threshold=best_expected_f1(scores, _sigmoid(stretch * logits + shift)), origin=ORIGIN)
+    return best_expected_f1(scores, _sigmoid(stretch * logits + shift))
 
 
 def best_expected_f1(scores: FloatArray, probabilities: NDArray[np.float64]) -> float:

@@ -22,9 +22,10 @@ def faithfulness(labeller: WordLabeller, scored: Sequence[Scored]) -> dict[str, 
     mask_id: int | None = labeller.tokenizer.mask_token_id
     if mask_id is None:
         return {}
+    verdicts = [one.sentence_scores for one in labeller.score(one.sentence for one in scored)]
     by_label = []
-    for k in range(len(labeller.label_names)):
-        positive = [one for one in scored if labeller.rules[k].sentence(one.sentence_scores[k])]
+    for k, rule in enumerate(labeller.rules):
+        positive = [one for one, scores in zip(scored, verdicts, strict=True) if rule.sentence(scores[k])]
         if positive:
             full, without, only = _probabilities(Masker(labeller.network, labeller.aligner, mask_id), positive, k)
             by_label.append((comprehensiveness(full, without), sufficiency(full, only)))

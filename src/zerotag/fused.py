@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -16,9 +17,14 @@ from zerotag.model import Network
 _ALIGNMENT = 16  # of the rows of an attention bias: fused attention would copy any other
 
 
-def lean(network: Network) -> Network:
+def can_be_lean(network: Network) -> bool:
+    """Whether it has a transformer; an LSTM has its own fused kernels."""
+    return hasattr(network.encoder.config, "num_attention_heads")
+
+
+def lean(network: Network, dtype: torch.dtype = torch.bfloat16) -> Network:
     """A copy for inference that shares the weights of the head and has those of the encoder in bfloat16."""
-    theirs = {id(weight): nn.Parameter(weight.detach().bfloat16(), False) for weight in network.encoder.parameters()}
+    theirs = {id(weight): nn.Parameter(weight.detach().to(dtype), False) for weight in network.encoder.parameters()}
     shared = {id(weight): weight for weight in network.parameters() if id(weight) not in theirs}
     made = copy.deepcopy(network, theirs | shared)
     fuse(made)
@@ -26,10 +32,57 @@ def lean(network: Network) -> Network:
 
 
 def fuse(network: Network) -> None:
-    """Give an encoder that has none fused attention, for inference. Others of transformers have it already."""
+    """Give an encoder that has none fused attention. Others of transformers have it already."""
     if isinstance(network.encoder, MPNetModel):
         encoder: Any = network.encoder
-        encoder.encoder = FusedLayers(encoder.encoder)
+        encoder.encoder = FusedLayers(encoder.encoder).train(encoder.training)
+
+
+class Twin(NamedTuple):
+    """A weight of a stand-in's encoder, and those of the network whose rows it has, one below the other."""
+
+    made: nn.Parameter
+    wholes: tuple[nn.Parameter, ...]
+
+    def rows(self, of: Tensor) -> tuple[Tensor, ...]:
+        """The parts of the weight, or of its gradient, that belong to each of the network's."""
+        return torch.split(of, [len(whole) for whole in self.wholes])
+
+
+class StandIn:
+    """A lean copy that computes the gradients of a network, which keeps its weights in full precision.
+
+    Under autocast every product converts its inputs, weights and gradients by itself: hundreds of small kernels. Here
+    the weights are converted at once before a step, and their gradients after it.
+    """
+
+    def __init__(self, network: Network, dtype: torch.dtype = torch.bfloat16) -> None:
+        self.network = lean(network, dtype)
+        self.network.encoder.requires_grad_(True)
+        wholes = dict(network.encoder.named_parameters())
+        self._twins = [
+            Twin(made, (wholes[name],) if name in wholes else FusedAttention.parts(name, wholes))
+            for name, made in self.network.encoder.named_parameters()
+        ]
+
+    @torch.no_grad()
+    def take_weights(self) -> None:
+        """Have the weights that the network has now."""
+        rows = [part for twin in self._twins for part in twin.rows(twin.made)]
+        torch._foreach_copy_(rows, [whole for twin in self._twins for whole in twin.wholes])
+
+    def give_gradients(self) -> None:
+        """Give the network the gradients that were found here. Those of the head are its own."""
+        wholes: list[Tensor] = []
+        gradients: list[Tensor] = []
+        for twin in self._twins:
+            if twin.made.grad is not None:
+                wholes += twin.wholes
+                gradients += twin.rows(twin.made.grad)
+        given = [torch.empty_like(whole) for whole in wholes]
+        torch._foreach_copy_(given, gradients)
+        for whole, gradient in zip(wholes, given, strict=True):
+            whole.grad = gradient
 
 
 class FusedLayers(nn.Module):
@@ -50,11 +103,12 @@ class FusedLayers(nn.Module):
         output_hidden_states: bool = False,
         **_: object,
     ) -> BaseModelOutput:
-        """Run all layers; dropout is off."""
+        """Run all layers."""
         bias = self._bias(hidden_states, attention_mask)
         states: list[Any] = [hidden_states]
         for layer in self.layer:
-            attended = layer.attention.LayerNorm(layer.attention.attn(states[-1], bias) + states[-1])
+            within = layer.attention
+            attended = within.LayerNorm(within.dropout(within.attn(states[-1], bias)) + states[-1])
             states.append(layer.output(layer.intermediate(attended), attended))
             if not output_hidden_states:
                 del states[0]
@@ -79,16 +133,23 @@ class FusedAttention(nn.Module):
     def __init__(self, attention: Any) -> None:
         super().__init__()
         self._heads = attention.num_attention_heads
+        self._dropout = attention.dropout.p
         three = attention.q, attention.k, attention.v
-        self.weight = nn.Parameter(torch.cat([linear.weight.detach() for linear in three]), requires_grad=False)
-        self.bias = nn.Parameter(torch.cat([linear.bias.detach() for linear in three]), requires_grad=False)
-        self.output = attention.o
+        self.qkv = copy.deepcopy(attention.q)
+        self.qkv.weight = nn.Parameter(torch.cat([one.weight.detach() for one in three]), requires_grad=False)
+        self.qkv.bias = nn.Parameter(torch.cat([one.bias.detach() for one in three]), requires_grad=False)
+        self.o = attention.o
+
+    @staticmethod
+    def parts(name: str, weights: Mapping[str, nn.Parameter]) -> tuple[nn.Parameter, ...]:
+        """Those of MPNet's weights that one of ours is made of."""
+        return tuple(weights[name.replace(".qkv.", f".{part}.")] for part in "qkv")
 
     def forward(self, hidden_states: Tensor, bias: Tensor) -> Tensor:
         """Attend among the tokens of each window: (W, L, H)."""
         windows, length, width = hidden_states.shape
-        together = F.linear(hidden_states, self.weight, self.bias).view(windows, length, 3, self._heads, -1)
-        queries, keys, values = together.permute(2, 0, 3, 1, 4)
-        attended = F.scaled_dot_product_attention(queries, keys, values, attn_mask=bias)
-        output: Tensor = self.output(attended.transpose(1, 2).reshape(windows, length, width))
+        queries, keys, values = self.qkv(hidden_states).view(windows, length, 3, self._heads, -1).permute(2, 0, 3, 1, 4)
+        dropout = self._dropout if self.training else 0.0
+        attended = F.scaled_dot_product_attention(queries, keys, values, attn_mask=bias, dropout_p=dropout)
+        output: Tensor = self.o(attended.transpose(1, 2).reshape(windows, length, width))
         return output

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from zerotag import prediction
 from zerotag.align import Aligner, Batch, Encoded, word_scores
-from zerotag.fused import lean
+from zerotag.fused import can_be_lean, lean
 from zerotag.model import Network, TensorBatch
 from zerotag.prediction import AT_ONCE, Prediction, in_chunks, in_groups, parts
 from zerotag.types import FloatArray, Sentence
@@ -26,9 +26,9 @@ __all__ = [
     "in_groups",
     "precision",
     "predict",
-    "predict_words",
     "stream",
     "token_budget",
+    "words_of",
 ]
 
 _Output = tuple[FloatArray, FloatArray | None]
@@ -109,7 +109,7 @@ class TorchPredictor:
 
     def _ready(self, device: torch.device) -> Network:
         """What runs: on a GPU the lean copy of a network that has one, with the weights of now."""
-        if device.type != "cuda" or not hasattr(self._network.encoder.config, "num_attention_heads"):
+        if device.type != "cuda" or not can_be_lean(self._network):
             return self._network
         now = [(weight.data_ptr(), weight._version) for weight in self._network.encoder.parameters()]
         if self._lean is None or now != self._seen:
@@ -122,11 +122,11 @@ def predict(network: Network, aligner: Aligner, encoded: Sequence[Encoded]) -> l
     return prediction.predict(TorchPredictor(network), aligner, encoded)
 
 
-def predict_words(network: Network, aligner: Aligner, encoded: Sequence[Encoded]) -> list[FloatArray]:
-    """Word scores, (words, K) each, of a network that scores words, for sentences that are already encoded."""
+def words_of(encoded: Sequence[Encoded], predictions: Sequence[Prediction]) -> list[FloatArray]:
+    """Word scores, (words, K) each, from the predictions of a network that scores words."""
     return [
         word_scores(sentence, one.token_scores)
-        for sentence, one in zip(encoded, predict(network, aligner, encoded), strict=True)
+        for sentence, one in zip(encoded, predictions, strict=True)
         if one.token_scores is not None
     ]
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
 from zerotag.align import Batch
+from zerotag.fused import StandIn, can_be_lean
 from zerotag.inference import precision
 from zerotag.model import Network, TensorBatch
 from zerotag.objectives import Objective
@@ -42,10 +43,12 @@ class Steps:
         self._clipped = clipped
         self._device = next(network.parameters()).device
         self._capturing = isinstance(optimizer, AdamW)
+        on_gpu = self._device.type == "cuda"
+        self._stand_in = StandIn(network) if on_gpu and can_be_lean(network) else None
         self._seen: set[tuple[int, ...]] = set()
         self._captured: dict[tuple[int, ...], Captured] = {}
         # All of it happens in one stream, since a graph cannot be captured in the default one.
-        self._stream = torch.cuda.Stream(self._device) if self._device.type == "cuda" else None
+        self._stream = torch.cuda.Stream(self._device) if on_gpu else None
 
     @property
     def length_step(self) -> int:
@@ -57,6 +60,8 @@ class Steps:
         torch.manual_seed(seed)
         self._set_rate(rate)
         self._network.train()
+        if self._stand_in is not None:
+            self._stand_in.network.train()
         if self._stream is None:
             return self._step(TensorBatch.of(batch, self._device), labels, targets)
         outside = torch.cuda.current_stream(self._device)
@@ -107,10 +112,17 @@ class Steps:
         return Captured(graph, batch, labels, targets, value)
 
     def _step(self, batch: TensorBatch, labels: Tensor, targets: Tensor | None) -> Tensor:
-        with precision(self._device):
-            value = self._objective(batch, labels, targets)
         self._optimizer.zero_grad()
-        value.backward()
+        if self._stand_in is None:
+            with precision(self._device):
+                value = self._objective(self._network, batch, labels, targets)
+            value.backward()
+        else:
+            self._stand_in.take_weights()
+            value = self._objective(self._stand_in.network, batch, labels, targets)
+            self._stand_in.network.encoder.zero_grad()
+            value.backward()
+            self._stand_in.give_gradients()
         if self._clipped:
             nn.utils.clip_grad_norm_(self._network.parameters(), LARGEST_GRADIENT)
         self._optimizer.step()

@@ -18,7 +18,7 @@ from transformers import PreTrainedModel
 
 from zerotag.align import Aligner, Encoded, on_tokens
 from zerotag.config import ModelConfig
-from zerotag.inference import predict_words
+from zerotag.inference import predict, words_of
 from zerotag.model import Network, TensorBatch, new_head, read_with
 from zerotag.soft_attention import HeadOutput
 from zerotag.types import BoolArray, FloatArray
@@ -88,4 +88,4 @@ def word_worth(teacher: Network, aligner: Aligner, sentences: Sequence[Encoded],
 
 
 def _scores(teacher: Network, aligner: Aligner, sentences: Sequence[Encoded], k: int) -> list[FloatArray]:
-    return [scores[:, k] for scores in predict_words(teacher, aligner, sentences)]
+    return [scores[:, k] for scores in words_of(sentences, predict(teacher, aligner, sentences))]

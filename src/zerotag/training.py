@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from transformers import PreTrainedModel
 
@@ -25,7 +26,7 @@ from zerotag.checkpoint import Checkpoints, Position
 from zerotag.config import BILSTM, ModelConfig, TrainConfig
 from zerotag.encoders import aligner_for, position_limit, starting_encoder
 from zerotag.errors import ZerotagError
-from zerotag.inference import best_device, predict_words
+from zerotag.inference import best_device, predict, words_of
 from zerotag.labeller import WordLabeller
 from zerotag.model import Network
 from zerotag.objectives import Objective, each_head, plain, taught
@@ -142,7 +143,7 @@ class Course:
             train_set = self._taught(copy.deepcopy(encoder), train_set, dev_set, self.training.teacher_epochs)
         torch.manual_seed(self.training.seed)
         network = Network(encoder, self.labels, self.model).to(self.device)
-        objective = plain(network, self.training) if train_set.token_targets is None else taught(network, self.training)
+        objective = plain(self.training) if train_set.token_targets is None else taught(self.training)
         around = Around(before=self.training.teacher_epochs or 0)
         position = self._run(network, objective, train_set, dev_set, self.training, self.checkpoints, around)
         return network, position, self._rules(network, dev_set)
@@ -155,8 +156,7 @@ class Course:
         teacher = Teacher(encoder, self.labels, self.model).to(self.device)
         training = replace(self.training, epochs=epochs)
         around = Around(after=self.training.epochs)
-        objective = each_head(teacher, training)
-        self._run(teacher, objective, train_set, dev_set, training, self.checkpoints.of_teacher(), around)
+        self._run(teacher, each_head(training), train_set, dev_set, training, self.checkpoints.of_teacher(), around)
         labels = train_set.labels.numpy() > 0
         return replace(train_set, token_targets=token_targets(teacher, self.aligner, train_set.sentences, labels))
 
@@ -177,10 +177,13 @@ class Course:
         """One rule per label; there are no words to decide on without word scores."""
         if not self.training.calibrated or self.model.head == "cls":
             return (Rule(),) * self.labels
-        words = predict_words(network, self.aligner, dev_set.sentences)
+        predictions = predict(network, self.aligner, dev_set.sentences)
+        words = words_of(dev_set.sentences, predictions)
+        sentences = np.stack([one.sentence_scores for one in predictions])
         has_label = dev_set.labels.numpy() > 0
         return tuple(
-            rule_from_sentence_labels([scores[:, k] for scores in words], has_label[:, k]) for k in range(self.labels)
+            rule_from_sentence_labels([scores[:, k] for scores in words], sentences[:, k], has_label[:, k])
+            for k in range(self.labels)
         )
 
 

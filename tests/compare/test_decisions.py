@@ -62,6 +62,13 @@ def test_threshold_with_the_best_word_f1(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (rule.sentence_threshold, rule.origin) == (0.5, "word labels of the development set")
 
 
+def test_a_model_keeps_its_own_threshold_for_sentences() -> None:
+    labeller = tiny.labeller().with_rules([Rule(word_threshold=0.9, sentence_threshold=0.3)])
+    _, (rule,) = with_word_labels(method("native", "dev-word-f1"), labeller, gold(), 1, nothing)
+    assert rule.sentence_threshold == 0.3
+    assert rule.word_threshold != 0.9
+
+
 def test_head_with_the_best_map() -> None:
     labeller, dev = tiny.labeller(), gold()
     scorer, (rule,) = with_word_labels(method("heads"), labeller, dev, 1, nothing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from zerotag.compare.experiment import SENTENCES_ONLY, Method
@@ -28,9 +29,7 @@ class Decided(NamedTuple):
 def without_word_labels(method: Method, labeller: WordLabeller | None, dev: Corpus[Example], seed: int) -> Decided:
     """For a method that decides without word labels: there is none in what it is given."""
     labels = len(dev.label_names)
-    scorer = _scorer(method, labeller, labels, seed)
-    # A model's own thresholds are for its own scores; a method without them has 0.5.
-    return Decided(scorer, labeller.rules if labeller and method.scorer == "native" else (Rule(),) * labels)
+    return Decided(_scorer(method, labeller, labels, seed), _rules(method, labeller, labels))
 
 
 def with_word_labels(
@@ -47,12 +46,18 @@ def with_word_labels(
     if method.threshold == "fixed":
         return Decided(scorer, (Rule(),) * labels)
     scored = score_all(scorer, dev, f"{method.name}, threshold from the development set", heartbeat)
-    judged = judge(zip(dev.examples, scored, strict=True), dev.label_names, [Rule()] * labels)
-    rules = tuple(
-        Rule(word_threshold=threshold_from_word_labels(one.gold_words, one.word_scores), origin=WORD_LABELS)
-        for one in judged
+    rules = _rules(method, labeller, labels)
+    judged = judge(zip(dev.examples, scored, strict=True), dev.label_names, rules)
+    tuned = tuple(
+        replace(rule, word_threshold=threshold_from_word_labels(one.gold_words, one.word_scores), origin=WORD_LABELS)
+        for rule, one in zip(rules, judged, strict=True)
     )
-    return Decided(scorer, rules)
+    return Decided(scorer, tuned)
+
+
+def _rules(method: Method, labeller: WordLabeller | None, labels: int) -> tuple[Rule, ...]:
+    """A model's own thresholds are for its own scores; a method without them has 0.5."""
+    return labeller.rules if labeller and method.scorer == "native" else (Rule(),) * labels
 
 
 def _scorer(method: Method, labeller: WordLabeller | None, labels: int, seed: int) -> Scorer:
