@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from zerotag.inference import stream
 from zerotag.labeller import WordLabeller
 from zerotag.metrics import AOPC_PERCENTAGES, comprehensiveness, sufficiency, top_words
 from zerotag.metrics.ragged import Floats
@@ -22,10 +23,11 @@ def faithfulness(labeller: WordLabeller, scored: Sequence[Scored]) -> dict[str, 
     mask_id: int | None = labeller.tokenizer.mask_token_id
     if mask_id is None:
         return {}
-    verdicts = [one.sentence_scores for one in labeller.score(one.sentence for one in scored)]
+    predictions = stream(labeller.network, labeller.aligner, (one.sentence for one in scored))
+    verdicts = [prediction.sentence_scores for _, _, prediction in predictions]
     by_label = []
     for k, rule in enumerate(labeller.rules):
-        positive = [one for one, scores in zip(scored, verdicts, strict=True) if rule.sentence(scores[k])]
+        positive = [one for one, scores in zip(scored, verdicts, strict=True) if rule.sentence(float(scores[k]))]
         if positive:
             full, without, only = _probabilities(Masker(labeller.network, labeller.aligner, mask_id), positive, k)
             by_label.append((comprehensiveness(full, without), sufficiency(full, only)))
