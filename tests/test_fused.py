@@ -107,10 +107,17 @@ def test_a_lean_copy_says_the_same_to_rounding(family: str) -> None:
         assert torch.equal(value, before[name])
 
 
+def without_dropout(network: Network) -> Network:
+    for module in network.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    return network
+
+
 @pytest.mark.parametrize("family", tiny.FAMILIES)
 def test_a_stand_in_finds_the_gradients_of_its_network(family: str) -> None:
     made = _labeller(family)
-    network, batch = made.network.eval(), _batch(made, 9, 2, 4)
+    network, batch = without_dropout(made.network).eval(), _batch(made, 9, 2, 4)
     stand_in = StandIn(network, torch.float32)
     with torch.no_grad():
         for weight in network.encoder.parameters():
@@ -136,25 +143,47 @@ def _gradients_after(computing: Network, network: Network, batch: TensorBatch) -
     return {name: None if weight.grad is None else weight.grad.clone() for name, weight in network.named_parameters()}
 
 
-def test_a_stand_in_drops_out_as_its_network_does() -> None:
+def test_a_stand_in_drops_attention_as_its_network_does() -> None:
     made = _labeller()
     batch = _batch(made, 9, 2, 4)
+    rates = {layer.attention.attn.dropout.p for layer in _layers(made.network)}
+    assert rates == {made.network.encoder.config.attention_probs_dropout_prob} != {0.0}
     stand_in = StandIn(made.network, torch.float32)
     for network in (made.network.train(), stand_in.network.train()):
-        for module in network.encoder.modules():
-            if isinstance(module, torch.nn.Dropout):
-                module.p = 0.0
-    torch.manual_seed(0)
+        without_dropout(network)
     expected = made.network.encode(batch)
     real = batch.attention_mask.bool()
-    fused: Any = stand_in.network.encoder.encoder
-    rates = {layer.attention.attn._dropout for layer in fused.layer}
-    assert rates == {made.network.encoder.config.attention_probs_dropout_prob}
-    dropped = stand_in.network.encode(batch)
-    assert (dropped - expected)[real].abs().max() > 1e-3
-    for layer in fused.layer:
+    assert {layer.attention.attn._dropout for layer in _layers(stand_in.network)} == rates
+    assert (stand_in.network.encode(batch) - expected)[real].abs().max() > 1e-3
+    for layer in _layers(stand_in.network):
         layer.attention.attn._dropout = 0.0
     torch.testing.assert_close(stand_in.network.encode(batch)[real], expected[real], rtol=0, atol=2e-6)
+
+
+def _layers(network: Network) -> Any:
+    encoder: Any = network.encoder
+    return encoder.encoder.layer
+
+
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_gpu)])
+def test_gradients_are_numbers_also_where_all_attention_scores_are_far_below_zero(device: str) -> None:
+    made = _labeller()
+    encoder: Any = made.network.encoder
+    with torch.no_grad():
+        encoder.encoder.relative_attention_bias.weight.sub_(200)
+    stand_in = StandIn(made.network.to(device).train())
+    stand_in.network.train()
+    batch = TensorBatch(*(None if one is None else one.to(device) for one in _batch(made, 9, 2, 4)))  # type: ignore[arg-type]
+    output = stand_in.network(batch)
+    assert output.token_logits is not None
+    output.token_logits[batch.token_mask].sum().backward()
+    stand_in.give_gradients()
+    gradients = [weight.grad for weight in made.network.parameters() if weight.grad is not None]
+    assert len(gradients) > 20
+    assert all(gradient.isfinite().all() for gradient in gradients)
 
 
 class AsOnGpu(TorchPredictor):

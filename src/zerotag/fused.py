@@ -148,8 +148,24 @@ class FusedAttention(nn.Module):
     def forward(self, hidden_states: Tensor, bias: Tensor) -> Tensor:
         """Attend among the tokens of each window: (W, L, H)."""
         windows, length, width = hidden_states.shape
-        queries, keys, values = self.qkv(hidden_states).view(windows, length, 3, self._heads, -1).permute(2, 0, 3, 1, 4)
-        dropout = self._dropout if self.training else 0.0
-        attended = F.scaled_dot_product_attention(queries, keys, values, attn_mask=bias, dropout_p=dropout)
+        three = self.qkv(hidden_states).view(windows, length, 3, self._heads, -1).permute(2, 0, 3, 1, 4)
+        attended = self._attend(three, bias) if torch.is_grad_enabled() else _attend_at_once(three, bias)
         output: Tensor = self.o(attended.transpose(1, 2).reshape(windows, length, width))
         return output
+
+    def _attend(self, three: Tensor, bias: Tensor) -> Tensor:
+        """Step by step: (W, heads, L, H / heads).
+
+        With a bias, the gradients of the fused kernel may be not numbers though its output is right, as in
+        https://github.com/pytorch/pytorch/issues/178251.
+        """
+        queries, keys, values = three.contiguous().flatten(1, 2)
+        scores = torch.baddbmm(bias.flatten(0, 1), queries, keys.transpose(1, 2), alpha=keys.shape[-1] ** -0.5)
+        weights = F.dropout(scores.softmax(dim=-1), self._dropout, self.training)
+        return torch.bmm(weights, values).view(three.shape[1:])
+
+
+def _attend_at_once(three: Tensor, bias: Tensor) -> Tensor:
+    """Fused: (W, heads, L, H / heads)."""
+    queries, keys, values = three
+    return F.scaled_dot_product_attention(queries, keys, values, attn_mask=bias)
