@@ -29,10 +29,20 @@ def test_stitched_sentences_stay_within_the_budget_too(costs: list[tuple[int, in
 
 
 def test_groups_hold_as_much_as_fits_longest_first() -> None:
-    costs = [(1, 5), (1, 10), (3, 10), (1, 4), (1, 9), (1, 50)]
+    costs = [(1, 5), (1, 10), (3, 10), (1, 5), (1, 9), (1, 50)]
     assert by_token_budget(costs, 20) == [[2], [5], [1, 4], [0, 3]]
     assert by_token_budget([(1, 10)] * 5, 40) == [[0, 1, 2, 3], [4]]
     assert by_token_budget([], 20) == []
+
+
+def test_a_group_of_some_size_takes_no_sentence_that_is_much_shorter() -> None:
+    assert by_token_budget([(1, 10), (1, 9), (1, 8)], 80) == [[0, 1], [2]]
+    assert by_token_budget([(1, 10), (1, 8), (1, 7)], 80) == [[0, 1], [2]], "the first is less than a quarter full"
+    lengths = [length for length in range(1, 101) for _ in range(100)]
+    groups = by_token_budget([(1, length) for length in lengths], 32_768)
+    padded = sum(len(group) * lengths[group[0]] for group in groups)
+    assert padded < 1.07 * sum(lengths)
+    assert len(groups) < 40
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=200), st.integers(1, 7), st.integers(0, 2**32 - 1))

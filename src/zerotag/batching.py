@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
+
+ALIKE = 0.9
+"""A sentence much shorter than the longest of its group, by less than this share of it, is better off in the next."""
+
+ENOUGH = 0.25
+"""Share of the budget from which on a group is large enough to be closed for that."""
 
 
 def by_token_budget(costs: Sequence[tuple[int, int]], budget: int) -> list[list[int]]:
@@ -16,7 +23,10 @@ def by_token_budget(costs: Sequence[tuple[int, int]], budget: int) -> list[list[
     groups: list[list[int]] = []
     for index in sorted(range(len(costs)), key=lambda i: costs[i], reverse=True):
         windows, longest = costs[groups[-1][0]] if groups else (0, 0)
-        if not groups or (len(groups[-1]) + 1) * windows * longest > budget:
+        size = len(groups[-1]) * windows * longest if groups else 0
+        full = size + windows * longest > budget
+        shorter = math.prod(costs[index]) < ALIKE * windows * longest
+        if not groups or full or (shorter and size >= ENOUGH * budget):
             groups.append([])
         groups[-1].append(index)
     return groups
