@@ -20,15 +20,20 @@ def by_token_budget(costs: Sequence[tuple[int, int]], budget: int) -> list[list[
     A cost is (windows, sub-words per window). A sentence counts as much as the longest of its group, to which it is
     padded; one over the budget makes a group of its own.
     """
-    groups: list[list[int]] = []
-    for index in sorted(range(len(costs)), key=lambda i: costs[i], reverse=True):
-        windows, longest = costs[groups[-1][0]] if groups else (0, 0)
-        size = len(groups[-1]) * windows * longest if groups else 0
-        full = size + windows * longest > budget
-        shorter = math.prod(costs[index]) < ALIKE * windows * longest
-        if not groups or full or (shorter and size >= ENOUGH * budget):
-            groups.append([])
-        groups[-1].append(index)
+    if not costs:
+        return []
+    windows, lengths = np.array(costs, np.int64).T
+    order = np.lexsort((-lengths, -windows))  # those with more windows are longer
+    sizes = (windows * lengths)[order]
+    groups, start = [], 0
+    while start < len(order):
+        longest = int(sizes[start])
+        full = start + max(1, budget // longest)
+        enough = start + math.ceil(ENOUGH * budget / longest)
+        shorter = int(np.searchsorted(-sizes, -ALIKE * longest, side="right"))
+        end = min(full, max(enough, shorter))
+        groups.append(order[start:end].tolist())
+        start = end
     return groups
 
 
