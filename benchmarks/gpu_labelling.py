@@ -4,9 +4,10 @@
     python benchmarks/gpu_labelling.py --quick                      # a tiny model, anywhere: does it run?
 
 FOLDER/all-mpnet-base-v2 has the tokenizer and the shape of the encoder; its weights are not needed, as random ones take
-the same time. The pipeline is the slowest and labels the first sentences of the file only, round after round in turn
-with us. Loading models and starting workers is not timed, for either side. The forward pass alone is measured on
-batches that are on the GPU already, against the product of two large matrices; only work for real tokens counts.
+the same time. The pipelines, one that scores words and one that only classifies sentences, are slow and get the first
+sentences of the file only, round after round in turn with us. Loading models and starting workers is not timed, for
+either side. The forward pass alone is measured on batches that are on the GPU already, against the product of two large
+matrices; only work for real tokens counts.
 """
 
 from __future__ import annotations
@@ -35,20 +36,25 @@ PEER_BATCH = 256
 AT_ONCE = 16_384  # records, as `zerotag label` takes them with a GPU
 
 
-def peer(device: torch.device, depth: int, *, quick: bool) -> Callable[[list[str], Path], None]:
-    """What people run today."""
+PEERS = {"words": "token-classification", "sentences only": "text-classification"}
+
+
+def peer(device: torch.device, task: str, *, quick: bool) -> Callable[[list[str], Path], None]:
+    """What people run today, at full depth."""
     import torch
-    from transformers import MPNetForTokenClassification, pipeline
+    from transformers import MPNetForSequenceClassification, MPNetForTokenClassification, pipeline
 
     tokenizer, shape = tokenizer_and_shape(quick=quick)
-    shape.num_hidden_layers = depth
-    model = MPNetForTokenClassification(shape).to(torch.bfloat16).eval()
-    classify = pipeline("token-classification", model=model, tokenizer=tokenizer, device=device, ignore_labels=[])
+    shape.num_hidden_layers = LAYERS
+    words = task == "token-classification"
+    model = (MPNetForTokenClassification if words else MPNetForSequenceClassification)(shape).to(torch.bfloat16).eval()
+    options = {"ignore_labels": []} if words else {}
+    classify = pipeline(task, model=model, tokenizer=tokenizer, device=device, **options)
 
     def run(sentences: list[str], out: Path) -> None:
         with out.open("w", encoding="utf-8") as file:
-            for text, words in zip(sentences, classify(sentences, batch_size=PEER_BATCH), strict=True):
-                file.write(json.dumps({"text": text, "words": words}, default=float) + "\n")
+            for text, found in zip(sentences, classify(sentences, batch_size=PEER_BATCH), strict=True):
+                file.write(json.dumps({"text": text, "found": found}, default=float) + "\n")
 
     return run
 
@@ -92,30 +98,36 @@ def from_text_to_lines(device: torch.device, options: argparse.Namespace) -> lis
         source.write_text("\n".join(sentences) + "\n", encoding="utf-8")
         some.write_text("\n".join(few) + "\n", encoding="utf-8")
         runs: dict[str, tuple[Callable[[], object], int]] = {}
+        for what, task in PEERS.items():
+            classify = peer(device, task, quick=options.quick)
+            runs[f"pipeline, {what}"] = (lambda c=classify: c(few, out)), len(few)
         for name, depth in (("full", LAYERS), ("half", LAYERS // 2)):
-            classify = peer(device, depth, quick=options.quick)
             made = labeller(depth, device, quick=options.quick)
             hosts = opened.enter_context(Hosts(made, options.workers))
             hosts.wait()
-            runs[f"pipeline, {name} depth"] = (lambda c=classify: c(few, out)), len(few)
-            runs[f"zerotag, {name} depth"] = (lambda m=made, h=hosts: label_file(m, source, out, h)), len(sentences)
-            runs[f"zerotag in one process, {name} depth"] = (lambda m=made: label_file(m, some, out, None)), len(few)
+            runs[f"{name} depth"] = (lambda m=made, h=hosts: label_file(m, source, out, h)), len(sentences)
+            runs[f"{name} depth, one process"] = (lambda m=made: label_file(m, some, out, None)), len(few)
         seconds: dict[str, list[float]] = {name: [] for name in runs}
         for number in range(options.rounds + 1):
             for name, (run, _) in runs.items():
                 start = perf_counter()
                 run()
+                print(f"round {number}, {name}: {perf_counter() - start:.1f} s", flush=True)
                 if number:  # the first round warms up
                     seconds[name].append(perf_counter() - start)
     rates = {name: count / median(seconds[name]) for name, (_, count) in runs.items()}
-    before = rates["pipeline, full depth"]
-    row("sentences/s, pipeline, half depth", before, rates["pipeline, half depth"])
-    return [
-        row("sentences/s, text in, JSON lines out, full depth", before, rates["zerotag, full depth"], "≥ 10"),
-        row("sentences/s, text in, JSON lines out, half depth", before, rates["zerotag, half depth"], "≥ 20"),
-        row("sentences/s, the same in one process, full depth", before, rates["zerotag in one process, full depth"]),
-        row("sentences/s, the same in one process, half depth", before, rates["zerotag in one process, half depth"]),
-    ]
+    rows = []
+    for what in PEERS:
+        before = rates[f"pipeline, {what}"]
+        rows += [
+            row(f"sentences/s, text in, JSON lines out, {name}; pipeline for {what}", before, rates[name], target)
+            for name, target in (("full depth", "≥ 10"), ("half depth", "≥ 20"))
+        ]
+        rows += [
+            row(f"sentences/s, the same, {name}; pipeline for {what}", before, rates[name])
+            for name in ("full depth, one process", "half depth, one process")
+        ]
+    return rows
 
 
 def product_ceiling(device: torch.device, size: int) -> float:
@@ -233,7 +245,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=max(1, len(os.sched_getaffinity(0)) - 1))
     parser.add_argument("--out", type=Path, help="folder for the results")
     options = parser.parse_args()
-    many, few, rounds = (200, 40, 1) if options.quick else (400_000, 8_192, 3)
+    many, few, rounds = (200, 40, 1) if options.quick else (400_000, 4_096, 3)
     options.sentences = options.sentences or many
     options.peer_sentences = options.peer_sentences or few
     options.rounds = options.rounds or rounds
