@@ -135,14 +135,14 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    count = options.sentences or (160 if options.quick else 16_384)
+    count = options.sentences or (160 if options.quick else 32_768)
     if options.seed is not None:
         print(ours(options.folder, count, LAYERS // 2, options.seed))
         return
     seeds = options.seeds or (1 if options.quick else 5)
     with tempfile.TemporaryDirectory() as scratch:
         folder = encoder_folder(Path(scratch), quick=options.quick)
-        before = trainer(folder, count if options.quick else count // 4)
+        before = trainer(folder, count if options.quick else count // 8)
         rows = [
             row("training, sentences/s, batch 16, full depth", before, ours(folder, count, LAYERS, 1), "≥ 5"),
             row("training, sentences/s, batch 16, half depth", before, ours(folder, count, LAYERS // 2, 1)),
