@@ -25,18 +25,24 @@ import torch
 from results_file import write_results
 from transformers import AutoTokenizer, BertForTokenClassification, pipeline
 
+from zerotag.bulk import run as bulk
+from zerotag.bulk.encoders import Encoder, Form
+from zerotag.bulk.inputs import Inputs
+from zerotag.bulk.unfinished import unfinished
 from zerotag.config import ModelConfig, TrainConfig
-from zerotag.data import read_gold
+from zerotag.data import Columns, Source, read_gold
 from zerotag.encoders import load_encoder, packaged_folder
-from zerotag.labeller import Labeller, WordLabeller, as_sentence, load
+from zerotag.labeller import Labeller, WordLabeller, load
 from zerotag.model import Network
 from zerotag.onnx.exporting import export
-from zerotag.render import FORMATS, Style
+from zerotag.render import Style
+from zerotag.scorers import create
 from zerotag.storage import Manifest
 from zerotag.types import Rule
 
 LAYERS = 6
 BATCH = 32  # of the pipeline
+AT_ONCE = 1_024  # records, as `zerotag label` takes them on a processor
 Run = Callable[[list[str], Path], None]
 
 
@@ -90,12 +96,23 @@ def peer() -> Run:
 
 
 def ours(labeller: Labeller) -> Run:
-    """Text in, JSON lines out."""
+    """What `zerotag label` does once the model is loaded."""
     style = Style(label_names=labeller.label_names, rules=labeller.rules, title="")
 
     def run(texts: list[str], out: Path) -> None:
-        with out.open("w", encoding="utf-8") as file:
-            file.writelines(FORMATS["jsonl"](labeller.stream(map(as_sentence, texts)), style))
+        source = out.with_suffix(".txt")
+        source.write_text("\n".join(texts), encoding="utf-8")
+        inputs = Inputs([Source(source)], Columns())
+        inputs.check()
+        labelling = bulk.Run(
+            inputs=inputs,
+            scorer=create("native", labeller),
+            label_names=labeller.label_names,
+            rules=labeller.rules,
+            at_once=AT_ONCE,
+        )
+        with unfinished(out, None, resume=False) as output:
+            bulk.label_to_file(labelling, output, Encoder(Form("jsonl"), style))
 
     return run
 

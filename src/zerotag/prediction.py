@@ -60,7 +60,7 @@ class PipelinedPredictor(Protocol):
     """A predictor whose device works while the host prepares the next batch."""
 
     def each(self, batches: Iterable[Batch]) -> Iterator[tuple[FloatArray, FloatArray | None]]:
-        """What `probabilities` says of each batch, in their order; it may ask for one batch more than it has told."""
+        """What `probabilities` says of each batch, in their order; it may ask for a few more than it has told."""
 
 
 def predict(predictor: Predictor, aligner: Aligner, encoded: Sequence[Encoded]) -> list[Prediction]:

@@ -13,6 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from onnxruntime import InferenceSession
 
@@ -25,7 +28,7 @@ from zerotag.errors import ZerotagError
 from zerotag.labeller import Labeller, WordLabeller, load
 from zerotag.onnx import exporting, running
 from zerotag.onnx.exporting import export
-from zerotag.onnx.quantising import quantise
+from zerotag.onnx.quantising import quantise, quantised_columns
 from zerotag.prediction import predict
 from zerotag.scorers import create
 from zerotag.types import Rule, Scored, Sentence
@@ -234,6 +237,26 @@ def test_the_bilstm_is_refused(tmp_path: Path, original: WordLabeller) -> None:
         export(bilstm, tmp_path / "model")
 
 
+def test_several_threads_change_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scored = {}
+    for count in ("1", "3"):
+        monkeypatch.setenv("OMP_NUM_THREADS", count)
+        exported = load(folder)
+        monkeypatch.setattr(type(exported.predictor), "token_budget", 100)
+        monkeypatch.setattr(running, "_AT_ONCE", 40)  # several parts per batch, several batches
+        scored[count] = list(exported.score(SENTENCES))
+    for one, other in zip(*scored.values(), strict=True):
+        assert one.sentence_scores == other.sentence_scores
+        np.testing.assert_array_equal(one.word_scores, other.word_scores)
+
+
+def test_what_goes_wrong_in_a_thread_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exported = load(folder)
+    monkeypatch.setattr(exported.predictor, "_encoder", None)
+    with pytest.raises(AttributeError):
+        next(exported.score(SENTENCES))
+
+
 def test_threads_follow_the_custom(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     assert running.threads() == 3
@@ -260,10 +283,19 @@ def _quantised_product(rows: NDArray[np.float32], weight: NDArray[np.float32]) -
 
 
 def test_quantised_products_by_hand() -> None:
-    # The scale of a row or column is its largest number / 127; these are all whole multiples of it.
+    # The scale of a row is its largest number / 127, that of a column its largest sum of two neighbours / 127; these
+    # are all whole multiples of them.
     rows = np.array([[[127, -64, 1], [0, 0, 0]], [[0.127, 0.001, -0.002], [-254, 0, 2]]], np.float32)
-    weight = np.array([[1, 127], [127, 0], [-2, -1]], np.float32)
+    weight = np.array([[-27, 127], [100, 0], [-2, -1]], np.float32)
     np.testing.assert_allclose(_quantised_product(rows, weight), rows @ weight, rtol=1e-5, atol=1e-6)
+
+
+@given(arrays(np.float32, st.tuples(st.integers(1, 9), st.integers(1, 4)), elements=st.floats(-8, 8, width=32)))
+def test_products_of_two_neighbours_fit_16_bits(weight: NDArray[np.float32]) -> None:
+    values, scales = quantised_columns(weight)
+    neighbours = np.add.reduceat(np.abs(values.astype(int)), np.arange(0, len(values), 2))
+    assert 255 * neighbours.max() <= np.iinfo(np.int16).max
+    assert (np.abs(values * scales - weight) <= scales * 0.501).all()
 
 
 def test_a_loud_row_leaves_the_others_their_steps() -> None:

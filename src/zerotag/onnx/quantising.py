@@ -28,7 +28,7 @@ def quantise(model: ModelProto) -> None:
                 quantised.add(rows)
                 nodes += _quantised_rows(rows)
             if f"{weight}.int8" not in weights:
-                values, scales = _quantised_columns(numpy_helper.to_array(weights[weight]))
+                values, scales = quantised_columns(numpy_helper.to_array(weights[weight]))
                 for name, array in ((f"{weight}.int8", values), (f"{weight}.scale", scales)):
                     weights[name] = numpy_helper.from_array(array, name)
             nodes += _product(rows, weight, node.output[0])
@@ -50,8 +50,14 @@ def quantise(model: ModelProto) -> None:
     model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
 
 
-def _quantised_columns(weight: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    scales = np.maximum(np.abs(weight).max(axis=0), 1e-30) / np.float32(_STEPS)
+def quantised_columns(weight: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """A matrix as bytes, and the scale of each of its columns.
+
+    Two neighbours in a column are 128 together at most: processors without instructions for products of bytes add those
+    of two neighbours in 16 bits, which hold 255 · 128, but not 255 · 254.
+    """
+    neighbours = np.add.reduceat(np.abs(weight), np.arange(0, len(weight), 2))
+    scales = np.maximum(neighbours.max(axis=0), 1e-30) / np.float32(_STEPS)
     return np.rint(weight / scales).astype(np.int8), scales.astype(np.float32)
 
 
