@@ -1,34 +1,73 @@
-"""Pictures of the page for the README: `python benchmarks/page_screenshots.py MODEL_DIR OUT_DIR`."""
+"""Pictures for README and docs: `python benchmarks/page_screenshots.py MODEL_DIR OUT_DIR`, with the demo's model."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+import zerotag
+from zerotag.render import Style
+from zerotag.render.html import render
 from zerotag.serve.app import create_app
 from zerotag.serve.server import address_of, listen, make_server
 
 WIDTH = 1080
 DENSITY = 1.25
+PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
+# Of the demonstration's test part: hedged, plain, and plain with a word that hedges elsewhere.
+SENTENCES = [
+    "There must have been a second leak, since the tank lost twice what the first one spilled.",
+    '"Could you pass me the wrench?" is all the fitter said for the first two hours.',
+    "Okafor thinks the ledger was altered by hand; Reyes blames the import tool.",
+    "I have no doubt about it: that is Albert's trombone, dent and all.",
+    "Satellite images from the weekend indicate fresh lava on the north flank, under the snow.",
+    "The speech therapist suggested tea and biscuits, so the meeting moved to the kitchen.",
+    "It is doubtful that a mast of that height, stayed by only three wires, meets the code.",
+]
 
 
 def main(model: Path, out: Path) -> None:
     with serving(model) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = opened(browser, url, "light", height=1360)
-        page.locator("#sentences .word", has_text="likely").hover()
+        draw_report(browser, model, out / "demo.png")
+
+        page = opened(browser, url, viewport={"width": WIDTH, "height": 1360})
+        page.locator("#sentences .word", has_text="suggests").hover()
         page.screenshot(path=out / "page-light.png")
-        page = opened(browser, url, "dark", height=980)
+
+        page = opened(browser, url, viewport={"width": WIDTH, "height": 980}, color_scheme="dark")
         compare(page)
         page.screenshot(path=out / "page-dark.png")
+
+        page = opened(browser, url, **PHONE)
+        last = page.locator("#sentences > li").last
+        last.scroll_into_view_if_needed()
+        for _ in range(2):  # the first tap shows the score, the second corrects
+            last.locator(".word", has_text=re.compile("^be$")).tap()
+        page.wait_for_timeout(200)
+        page.screenshot(path=out / "page-phone.png")
         browser.close()
+
+
+def draw_report(browser: Browser, model: Path, path: Path) -> None:
+    """What `zerotag label --out labelled.html` makes."""
+    labeller = zerotag.load(model)
+    style = Style(label_names=labeller.label_names, rules=labeller.rules, title="Which words hedge?")
+    with tempfile.TemporaryDirectory() as scratch:
+        report = Path(scratch, "report.html")
+        report.write_text("".join(render(labeller.label(SENTENCES), style)), encoding="utf-8")
+        page = browser.new_page(viewport={"width": 1000, "height": 862})
+        page.goto(report.as_uri())
+        page.screenshot(path=path)
 
 
 @contextmanager
@@ -45,14 +84,9 @@ def serving(model: Path) -> Iterator[str]:
         thread.join()
 
 
-def opened(browser: Browser, url: str, scheme: Literal["light", "dark"], *, height: int) -> Page:
+def opened(browser: Browser, url: str, **options: Any) -> Page:
     """The page with the first example on it."""
-    page = browser.new_page(
-        viewport={"width": WIDTH, "height": height},
-        device_scale_factor=DENSITY,
-        color_scheme=scheme,
-        reduced_motion="reduce",
-    )
+    page = browser.new_page(**{"device_scale_factor": DENSITY, "reduced_motion": "reduce", **options})
     page.goto(url)
     page.locator("#controls:not([hidden])").wait_for()
     page.click("#example")

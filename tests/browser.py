@@ -20,7 +20,7 @@ from zerotag.serve.models import ServedModel
 from zerotag.types import Rule, Scored, Sentence, decide
 
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-HEDGES = Rule(word_threshold=0.4273, sentence_threshold=0.5, origin="sentence labels")
+HEDGES = Rule(word_threshold=0.4273, sentence_threshold=0.4682, origin="sentence labels")
 THREE = {
     "hedge": Rule(word_threshold=0.3, origin="sentence labels"),
     "fault": Rule(word_threshold=0.45),
@@ -113,6 +113,15 @@ def settled(page: Page) -> None:
 def marked(page: Page) -> list[str]:
     """The words that are shown as having a label."""
     return page.locator("#sentences .word[aria-pressed=true]").all_inner_texts()
+
+
+def downloaded(page: Page, button: str, folder: Path) -> Path:
+    """The file that a button downloads."""
+    with page.expect_download() as download:
+        page.click(button)
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
 
 
 def module(page: Page, name: str, expression: str, given: object = None) -> Any:

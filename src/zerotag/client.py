@@ -42,6 +42,7 @@ class Client:
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._timeout = timeout
         self._retries = retries
+        self._labels: dict[tuple[str, str], tuple[str, ...]] = {}  # by name and revision of a model
 
     def models(self) -> list[dict[str, Any]]:
         """What the service says of its models, as they are now."""
@@ -54,13 +55,13 @@ class Client:
         if isinstance(texts, str):
             raise TypeError("label() takes a list of texts; for a single one write label([text])[0]")
         chosen = {name: value for name, value in (("model", model), ("method", method)) if value is not None}
-        label_names = self._label_names(model)
         connection = self._connect()
         try:
             results: list[Labelled] = []
             for chunk in self._chunks(texts, explained=method not in (None, "native")):
                 body = f'{json.dumps(chosen)[:-1]}{", " if chosen else ""}"texts": [{", ".join(chunk)}]}}'
                 answer = self._ask(connection, "POST", "/v1/label", body.encode(), first_text=len(results))
+                label_names = self._labels_of(answer)
                 results += [_labelled(record, label_names) for record in answer["results"]]
             return results
         finally:
@@ -73,16 +74,20 @@ class Client:
     def _fetch_offer(self) -> dict[str, Any]:
         connection = self._connect()
         try:
-            return self._ask(connection, "GET", "/v1/models")
+            offer = self._ask(connection, "GET", "/v1/models")
         finally:
             connection.close()
+        self._labels |= {(one["name"], one["revision"]): tuple(one["labels"]) for one in offer["models"]}
+        return offer
 
-    def _label_names(self, model: str | None) -> tuple[str, ...]:
-        offered = {one["name"]: one for one in self._offer["models"]}
-        default = next(one["name"] for one in self._offer["models"] if one["default"])
-        if (model or default) not in offered:
-            raise ZerotagError(f"{self._url} has no model {model!r}; there are: {', '.join(offered)}")
-        return tuple(offered[model or default]["labels"])
+    def _labels_of(self, answer: Mapping[str, Any]) -> tuple[str, ...]:
+        """The labels of the model that answered, which may have replaced another since the service was asked."""
+        model = (answer["model"], answer["revision"])
+        if model not in self._labels:
+            self._fetch_offer()
+        if model not in self._labels:
+            raise ZerotagError(f"{self._url} has replaced the model {answer['model']!r} meanwhile; try again")
+        return self._labels[model]
 
     def _chunks(self, texts: Iterable[str | Sequence[str]], *, explained: bool) -> Iterator[list[str]]:
         """Texts as JSON, as many at a time as the service takes."""

@@ -91,7 +91,14 @@ def test_three_labels() -> None:
     assert [text for _, text in parsed.found("p", **{"class": "k0 yes"})] == ["hedge 0.60"]
     assert [text for _, text in parsed.found("p", **{"class": "k1 yes"})] == ["negation 0.95"]
     assert not parsed.found("p", **{"class": "k2 yes"})
-    assert parsed.found("li", **{"class": "k2"})[0][1] == "number0.65 or more"
+    assert parsed.found("li", **{"class": "k2"})[0][1] == "numberwords from 0.65 ✓ sentences from 0.50"
+
+
+def test_the_bar_of_a_verdict_shows_the_threshold_of_sentences() -> None:
+    rule = Rule(word_threshold=0.3, sentence_threshold=0.85)
+    parsed = page([ONE], Style(label_names=ONE_STYLE.label_names, rules=(rule,), title=""))
+    assert parsed.found("i") == [({"style": "--s:0.90;--t:0.85"}, "")]
+    assert "✓ sentences from 0.85" in parsed.found("li", **{"class": "k0"})[0][1]
 
 
 def test_two_spans_that_end_together_share_a_tag() -> None:

@@ -7,12 +7,13 @@ import socket
 import threading
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 import tiny
-from services import Service
+from services import Service, until
 from zerotag.client import Client
 from zerotag.errors import ZerotagError
 from zerotag.labeller import WordLabeller
@@ -88,7 +89,7 @@ def test_a_text_that_is_too_long_is_named_as_the_caller_counts(client: Client) -
 
 
 def test_what_the_service_refuses_is_said_at_once(client: Client, service: Service) -> None:
-    with pytest.raises(ZerotagError, match="has no model 'two'; there are: one, three"):
+    with pytest.raises(ZerotagError, match=r"^model: there is no such model; there are: one, three$"):
         client.label(["a"], model="two")
     with pytest.raises(ZerotagError, match=r"^method: unknown method 'magic'"):
         client.label(["a"], method="magic")
@@ -96,6 +97,17 @@ def test_what_the_service_refuses_is_said_at_once(client: Client, service: Servi
         Client(service.url).models()
     with pytest.raises(TypeError, match="list of texts"):
         client.label("a")
+
+
+def test_a_model_that_is_replaced_is_noticed(tmp_path: Path) -> None:
+    ONE.save_pretrained(tmp_path / "one")
+    with Service({"one": tmp_path / "one"}, Settings(watch_seconds=0.05)) as service:
+        client = Client(service.url)
+        assert_same(client.label(["a b"]), ONE, ["a b"])
+        other = tiny.labeller("roberta", labels=("other",))
+        other.save_pretrained(tmp_path / "one")
+        until(lambda: service.get("/v1/models").json["models"][0]["labels"] == ["other"])
+        assert_same(client.label(["a b"]), other, ["a b"])
 
 
 def test_addresses_that_are_none() -> None:
@@ -112,7 +124,7 @@ class Moody(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        model = {"name": "one", "labels": ["hedge"], "default": True}
+        model = {"name": "one", "revision": "1", "labels": ["hedge"], "default": True}
         limits = {"texts": 10, "explained_texts": 1, "body_bytes": 10_000}
         self._reply(200, json.dumps({"models": [model], "limits": limits}))
 
@@ -120,7 +132,8 @@ class Moody(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers["Content-Length"]))
         mood = self.moods.pop(0) if self.moods else "good"
         if mood == "good":
-            self._reply(200, '{"results": [{"text": "a", "score": 0.5, "label": null, "words": [], "spans": []}]}')
+            record = '{"text": "a", "score": 0.5, "label": null, "words": [], "spans": []}'
+            self._reply(200, f'{{"model": "one", "revision": "1", "results": [{record}]}}')
         elif mood == "gone":
             self.close_connection = True
         elif mood == "html":

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser import marked, opened, write
+import tiny
+from browser import downloaded, marked, opened, settled, write
 from services import Service
+from zerotag.data import read_gold
 from zerotag.serve.assets import PAGE
 
 TEXT = "The pump may fail in winter.\nPerhaps the valve holds, perhaps it leaks.\nThe report works."
@@ -60,6 +63,27 @@ def test_axe_finds_nothing(browser: Browser, page_service: Service, scheme: str)
             reach(page)
             assert "\n".join(violations(page)) == ""
             page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_description(browser: Browser, page_service: Service, scheme: str) -> None:
+    with opened(browser, f"{page_service.url}/docs", color_scheme=scheme) as page:
+        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        assert "\n".join(violations(page)) == ""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_downloaded_files(
+    browser: Browser, page_service: Service, scheme: str, tmp_path: Path
+) -> None:
+    with opened(browser, page_service.url) as page:
+        for reach in (lambda page: write(page, TEXT), compare):
+            reach(page)
+            page.locator("#sentences .word", has_text="valve").click()
+            page.check("input[value=html]", force=True)
+            file = downloaded(page, "#download", tmp_path)
+            with opened(browser, file.as_uri(), color_scheme=scheme) as report:
+                assert "\n".join(violations(report)) == ""
 
 
 def test_everything_by_keyboard(page: Page) -> None:
@@ -141,6 +165,40 @@ def test_a_phone(browser: Browser, page_service: Service) -> None:
         assert "\n".join(violations(page)) == ""
 
 
+def test_labels_of_any_name_and_number(browser: Browser, tmp_path: Path) -> None:
+    labels = (
+        "<b>bold</b>",
+        "a:b",
+        "a label whose name is a whole sentence",
+        "\u062a\u0631\u062f\u062f",
+        "x" * 60,
+        *"fghijkl",
+    )
+    tiny.labeller(labels=labels).save_pretrained(tmp_path / "many")
+    with Service({"many": tmp_path / "many"}) as service, opened(browser, service.url, **PHONE) as page:
+        page.fill("#text", TEXT)
+        expect(page.locator("#sentences")).to_have_attribute("aria-busy", "false")
+        page.locator("#results").evaluate("one => one.scrollIntoView({behavior: 'instant'})")
+        settled(page)  # so many labels take so much room that the sentences were out of sight
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert page.locator("#labels label").all_inner_texts() == ["All", *labels]
+        page.locator("#sentences .word").first.tap()
+        page.locator("#sentences .word").first.tap()
+        entries = page.locator("#word-menu button")
+        assert entries.all_inner_texts() == list(labels)
+        edges = page.locator("#word-menu").bounding_box()
+        assert edges is not None
+        assert edges["y"] >= 0
+        assert edges["y"] + edges["height"] <= 740
+        before = entries.first.get_attribute("aria-checked") == "true"
+        entries.first.tap()
+        for button in ("#corrections-tsv", "#corrections-jsonl"):
+            corpus = read_gold(downloaded(page, button, tmp_path), label_names=labels)
+            given = corpus.examples[0].word_labels
+            assert given is not None
+            assert given[0][0] is not before
+
+
 def test_a_tap_shows_and_a_second_corrects(browser: Browser, page_service: Service) -> None:
     with opened(browser, page_service.url, **PHONE) as page:
         write(page, TEXT)
@@ -195,6 +253,23 @@ def test_every_shade_can_be_read() -> None:
             assert contrast(ink, tint) >= 4.5, tint
             assert contrast(line, tint) >= 3, tint
             assert contrast(line, page_colour) >= 4.5, line
+
+
+def test_the_static_report_has_the_same_hues() -> None:
+    """It names them in a way that older browsers and mail programs know, so they stand in two files."""
+    ours = (PAGE / "theme.css").read_text(encoding="utf-8")
+    theirs = files("zerotag.render").joinpath("page.css").read_text(encoding="utf-8")
+    in_hex = re.findall(r"\.(k\d) \{ --tint: light-dark\(#(\w+), #(\w+)\); --line: light-dark\(#(\w+), #(\w+)\)", ours)
+    in_numbers = re.findall(r"\.(k\d) \{ --tint: ([\d ]+); --line: ([\d ]+); \}", theirs)
+    light, dark = in_numbers[:8], in_numbers[8:]
+    for (name, *values), (light_name, *its_light), (dark_name, *its_dark) in zip(in_hex, light, dark, strict=True):
+        assert name == light_name == dark_name
+        assert values[0::2] == [numbers_to_hex(one) for one in its_light]
+        assert values[1::2] == [numbers_to_hex(one) for one in its_dark]
+
+
+def numbers_to_hex(numbers: str) -> str:
+    return "".join(f"{int(one):02x}" for one in numbers.split())
 
 
 def contrast(one: str, other: str) -> float:

@@ -93,8 +93,20 @@ def test_downloads_have_every_row(compared: Page, page_service: Service, browser
     first_row = downloaded("tsv").read_text().splitlines()[0].split("\t")
     assert len(first_row) == 1 + 1 + 1 + 3 + 1  # word, one label, one label, three labels, decision
     with opened(browser, downloaded("html").as_uri()) as report:
-        assert report.locator("table").count() == 2
-        assert report.locator("tbody tr").count() == 6
+        expect(report.locator("#sentences > li, .sentences > li")).to_have_count(2)
+        rows = report.locator("li").first.locator("table").first.locator("tbody tr")
+        assert rows.locator("th .name").all_inner_texts() == [
+            "hedges, own scores",
+            "hedges, occlusion",
+            "three, own scores",
+        ]
+        assert rows.first.locator("th .score").inner_text() == "0.94"
+        words = [word["text"] for word in answers(page_service, "hedges", "native")[0]["words"]]
+        assert report.locator("li").first.locator("thead .word").all_inner_texts() == words
+        for row, method in enumerate(("native", "occlusion")):
+            cells = report.locator(f"li:first-child tbody tr:nth-child({row + 1}) .cell").all_inner_texts()
+            scores = [word["score"] for word in answers(page_service, "hedges", method)[0]["words"]]
+            assert [float(cell) for cell in cells] == pytest.approx(scores, abs=0.0051)
     assert downloaded("png").stat().st_size > 5000
 
 

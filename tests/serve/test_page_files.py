@@ -72,6 +72,12 @@ def test_json_lines_with_words(page: Page) -> None:
     assert page.locator("#sentences .word").all_inner_texts() == ["can", "not", "may be"]
 
 
+def test_words_with_tabs_are_not_mistaken_for_others(page: Page) -> None:
+    drop(page, "data.jsonl", '{"words": ["may\\tbe"]}\n{"words": ["may", "be"]}')
+    settled(page)
+    assert page.locator("#sentences .word").all_text_contents() == ["may\tbe", "may", "be"]
+
+
 def test_words_and_labels(page: Page) -> None:
     drop(page, "gold.tsv", "The\tO\npump\tO\nmay\thedge\n\n\ndo\u00a0n't\tO\nstop\tO\n")
     assert shown(page) == ["The pump may", "do\u00a0n't stop"]
@@ -95,11 +101,24 @@ def test_a_file_can_be_chosen(page: Page, tmp_path: Path) -> None:
 def test_wrong_files_leave_everything_as_it_is(page: Page, name: str, content: str, message: str) -> None:
     drop(page, "notes.txt", "The pump may fail.")
     drop(page, name, content)
-    expect(page.locator("#notice")).to_contain_text("This file cannot be used")
+    expect(page.locator("#notice")).to_contain_text("This cannot be used")
     expect(page.locator("#notice")).to_contain_text(message)
     assert shown(page) == ["The pump may fail."]
     page.fill("#text", "Better.")
     expect(page.locator("#notice")).to_be_hidden()
+
+
+def test_several_files_at_once_are_refused(page: Page) -> None:
+    page.evaluate(
+        """() => {
+            const transfer = new DataTransfer();
+            for (const name of ["a.txt", "b.txt"]) transfer.items.add(new File(["It may rain."], name));
+            const how = {dataTransfer: transfer, bubbles: true, cancelable: true};
+            document.body.dispatchEvent(new DragEvent("drop", how));
+        }"""
+    )
+    expect(page.locator("#notice")).to_contain_text("These are 2 files; this page shows one at a time.")
+    expect(page.locator("#empty")).to_be_visible()
 
 
 def test_links_to_files(page: Page) -> None:

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, Route, expect
 
+import tiny
 from browser import known_scores, opened, settled, write
-from services import Service
+from services import Service, until
 from zerotag.serve.settings import Limits, Settings
+from zerotag.types import Rule
 
 TEXT = "The pump may fail."
 
@@ -109,6 +111,7 @@ def test_what_is_too_long_is_named(model_folders: dict[str, Path], browser: Brow
         expect(items.nth(2)).to_contain_text("Not labelled. A text has 9 words; at most 8.")
         expect(page.locator("#sentences .sentence .word").last).to_have_text(".")
         expect(page.locator("#summary")).to_contain_text("10 hedge")  # all others
+        expect(page.locator("#summary")).to_contain_text("2 not labelled")
         page.click("#compare-open")
         page.get_by_label("hedges, occlusion").check()
         expect(items.first.locator(".score").last).to_have_text("not available")
@@ -122,6 +125,10 @@ def test_the_key_is_asked_for(model_folders: dict[str, Path], browser: Browser) 
         opened(browser, locked.url) as page,
     ):
         expect(page.get_by_role("dialog")).to_contain_text("This server asks for a key")
+        page.keyboard.press("Escape")  # and it is not the end
+        expect(page.locator("#notice")).to_contain_text("Without it nothing can be labelled.")
+        page.click("text=Enter the key")
+        expect(page.locator("#notice")).to_be_hidden()
         page.fill("#key", "wrong")
         page.keyboard.press("Enter")
         expect(page.locator("#key-wrong")).to_be_visible()
@@ -148,10 +155,46 @@ def test_long_work_shows_progress_and_stops(page: Page) -> None:
     expect(page.locator("#sentences > li").first.locator(".word").first).to_be_visible()  # while the rest is under way
     page.click("text=Stop")
     expect(page.locator("#progress-text")).to_have_text("Stopped at 72 of 200")
+    with page.expect_download():
+        page.click("#download")
+    expect(page.locator("#toast")).to_have_text("Downloaded (72 of 200 sentences: the others have no result)")
     allowed.release(10)
     page.click("text=Go on")
     expect(page.locator("#progress")).to_be_hidden()
     expect(page.locator("#summary")).to_contain_text("200 hedge")
+
+
+def test_a_model_that_is_replaced_while_the_page_is_open(browser: Browser, tmp_path: Path) -> None:
+    folder = tmp_path / "one"
+    tiny.labeller().save_pretrained(folder)
+    settings = Settings(watch_seconds=0.05)
+    with known_scores(), Service({"one": folder}, settings) as service, opened(browser, service.url) as page:
+        write(page, TEXT)
+        expect(page.locator(".threshold .note")).to_have_text("▾ fixed at 0.50")
+        rule = Rule(word_threshold=0.25, origin="sentence labels")
+        tiny.labeller(labels=("fault",)).with_rules([rule]).save_pretrained(folder)
+        until(lambda: service.get("/v1/models").json["models"][0]["labels"] == ["fault"])
+        write(page, TEXT + "\nThe engine stops.")
+        expect(page.locator("#toast")).to_contain_text("The model was replaced")
+        expect(page.locator(".threshold .note")).to_have_text("▾ calibrated at 0.25 (sentence labels)")
+        expect(page.locator("#sentences .verdict b")).to_have_text(["fault", "fault"])
+        page.locator("#sentences .word", has_text="pump").hover()
+        expect(page.locator("#tip")).to_contain_text("fault")
+
+
+def test_a_link_followed_before_the_models_are_there(page: Page, page_service: Service) -> None:
+    write(page, TEXT)
+    page.click("#link")
+    expect(page.locator("#toast")).to_have_text("Link copied")
+    link = page.url
+    held: list[Route] = []
+    page.route("**/v1/models", lambda route: held.append(route))
+    with page.expect_request("**/v1/models"):
+        page.goto(page_service.url)
+    page.evaluate("link => location.assign(link)", link)
+    held[0].continue_()
+    settled(page)
+    assert page.input_value("#text") == TEXT
 
 
 def test_a_damaged_link(page: Page, page_service: Service) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser import HEDGES, THREE, marked, opened, write
+from browser import HEDGES, THREE, downloaded, marked, opened, write
 from services import Service
 from zerotag.data import read, read_gold
 from zerotag.types import Rule
@@ -47,14 +47,6 @@ def slide(page: Page, value: float, number: int = 0) -> None:
     )
 
 
-def downloaded(page: Page, button: str, folder: Path) -> Path:
-    with page.expect_download() as download:
-        page.click(button)
-    path = folder / download.value.suggested_filename
-    download.value.save_as(path)
-    return path
-
-
 def test_typing_labels_words(page: Page, page_service: Service) -> None:
     page.locator("#text").press_sequentially(TEXT, delay=2)
     expect(page.locator("#sentences > li")).to_have_count(2)
@@ -63,7 +55,7 @@ def test_typing_labels_words(page: Page, page_service: Service) -> None:
     assert "may" in marked(page)
     assert page.locator("#sentences .text").all_inner_texts() == TEXT.split("\n")
     verdicts = page.locator("#sentences .verdict").all_text_contents()
-    assert verdicts == ["hedge: yes, score0.94", "hedge: no, score0.13"]
+    assert verdicts == ["hedge: yes, score 0.94, threshold 0.47", "hedge: no, score 0.13, threshold 0.47"]
     expect(page.locator("#summary")).to_contain_text("2 sentences · 1 hedge")
     expect(page.locator("#live")).to_contain_text("1 hedge")
 
@@ -140,7 +132,7 @@ def test_the_score_of_a_word(page: Page) -> None:
     word = page.locator("#sentences .word", has_text="may")
     word.hover()
     tip = page.locator("#tip")
-    expect(tip).to_contain_text("0.875 hedge ≥ 0.43")
+    expect(tip).to_contain_text("0.875 hedge ≥ 0.427")
     assert word.get_attribute("aria-describedby") == "tip"
     page.hover("h1")
     expect(tip).to_be_hidden()

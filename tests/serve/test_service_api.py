@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,13 @@ def test_records_are_those_of_the_library(service: Service) -> None:
     texts: list[Any] = ["The pump may fail in winter.", ["a", "valve", "possibly", "leaks"], "It holds."]
     reply = service.label(texts)
     assert reply.status == 200
-    assert reply.json == {"model": "one", "method": "native", "results": expected(ONE, texts)}
+    (revision, *_) = (model["revision"] for model in service.get("/v1/models").json["models"])
+    assert reply.json == {
+        "model": "one",
+        "revision": revision,
+        "method": "native",
+        "results": expected(ONE, texts),
+    }
     assert reply.headers["Content-Type"] == "application/json"
 
 
@@ -158,6 +165,7 @@ def test_unknown_names(service: Service) -> None:
         reply = service.label([], method=method)
         assert (reply.status, reply.code, reply.json["error"]["where"]) == (404, "unknown_method", "method")
     assert (service.get("/nowhere").status, service.get("/nowhere").code) == (404, "not_found")
+    assert service.get("/v1/models/").code == "not_found"
     wrong = service.get("/v1/label")
     assert (wrong.status, wrong.code, wrong.headers["Allow"]) == (405, "wrong_method", "POST")
 
@@ -190,8 +198,10 @@ def test_models(service: Service) -> None:
     answer = service.get("/v1/models").json
     assert answer["limits"]["characters"] == 200
     one, three, classifier = answer["models"]
+    assert len({one["revision"], three["revision"], classifier["revision"]}) == 3
     assert one == {
         "name": "one",
+        "revision": one["revision"],
         "labels": ["hedge"],
         "rules": {"hedge": {"word_threshold": 0.5, "sentence_threshold": 0.5, "origin": "fixed"}},
         "methods": ["native", "occlusion", "gradient-x-input", "integrated-gradients", "lime"],
@@ -244,8 +254,11 @@ def test_files_of_the_page(service: Service) -> None:
 def test_the_description_needs_nothing_from_elsewhere(service: Service) -> None:
     docs = service.get("/docs").body.decode()
     assert "POST /v1/label" in docs
-    for sign in ("http://", "https://", "<script", "<link", "style="):
+    for sign in ("http://", "https://", "style=", "<script>", "`"):
         assert sign not in docs
+    needed = re.findall(r'(?:href|src)="(assets/[^"]+)"', docs)
+    assert len(needed) == 4
+    assert all(service.get(f"/{name}").status == 200 for name in needed)
 
 
 def test_no_error_says_where_anything_is(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import threading
 import time
@@ -10,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -139,6 +141,36 @@ def test_clients_that_send_no_request_are_hung_up_on(folder: Path, monkeypatch: 
                 pass
             connection.close()
         assert service.label(["a"]).status == 200
+
+
+def test_a_request_head_without_end_is_not_read(folder: Path) -> None:
+    with Service({"one": folder}) as service, service.connect() as endless:
+        endless.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: ")
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            endless.sendall(b"x" * 2**24)
+        assert service.label(["a"]).status == 200
+
+
+def test_a_refused_body_may_be_sent_to_its_end(folder: Path) -> None:
+    with Service({"one": folder}) as service, service.connect() as honest:
+        length = Settings().limits.body_bytes + 1
+        honest.sendall(HEAD.replace(b"100", str(length).encode()))
+        assert honest.recv(1000).startswith(b"HTTP/1.1 413 ")
+        honest.sendall(b"x" * length + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert honest.recv(1000).startswith(b"HTTP/1.1 200 ")
+
+
+def test_clients_that_do_not_read_are_hung_up_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerotag.serve.server._READING_SECONDS", 0.3)
+    monkeypatch.setattr(ServedModel, "_label", lambda _, __, sentences: ['"' + 2**23 * "x" + '"'] * len(sentences))
+    body = b'{"texts": ["a"]}'
+    with Service({"one": folder}) as service, service.connect() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**14)
+        deaf.sendall(HEAD.replace(b"100", str(len(body)).encode()) + body)
+        connections: set[Any] = service.server.server_state.connections
+        until(lambda: any(one.flow.write_paused for one in connections))
+        until(lambda: not connections)
+        assert len(service.label(["a"]).json["results"][0]) == 2**23  # those who read get all of it
 
 
 def test_a_slow_answer_is_not_mistaken_for_a_slow_request(

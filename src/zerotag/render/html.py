@@ -131,12 +131,13 @@ def _sentences(section: Sentences, labels: Sequence[_Label]) -> Iterator[str]:
 def _legend(labels: Sequence[_Label]) -> str:
     scales = "".join(
         f'<li class="{label.hue}"><b>{escaped(label.name)}</b><span class="ramp"></span>'
-        f'<mark style="--s:.5">{label.rule.word_threshold:.2f} or more</mark></li>\n'
+        f'<mark style="--s:.5">words from {label.rule.word_threshold:.2f}</mark> '
+        f"<span>✓ sentences from {label.rule.sentence_threshold:.2f}</span></li>\n"
         for label in labels
     )
     return (
-        '<div class="legend">\n<p>The stronger the shade of a word, the higher its score; '
-        "underlined words reach the threshold. Point at a word or tap it for its score.</p>\n"
+        '<div class="legend">\n<p>The stronger the shade of a word, the higher its score; underlined words reach the '
+        "threshold, and so do sentences with a tick. Point at a word or tap it for its score.</p>\n"
         f"<ul>\n{scales}</ul>\n</div>\n"
     )
 
@@ -180,10 +181,15 @@ def _verdict(labelled: Labelled, labels: Sequence[_Label]) -> str:
     rows = "".join(
         f'<p class="{label.hue}{" yes" if given else ""}"><b>{escaped(label.name)}</b> '
         f"<span>{labelled.scores[label.name]:z.2f}</span>"
-        f'<i style="--s:{label.sentence_position(labelled):.2f}"></i></p>\n'
+        f'<i style="--s:{_share(labelled.scores[label.name]):.2f};--t:{_share(label.rule.sentence_threshold):.2f}"></i>'
+        "</p>\n"
         for label in given or by_strength[:1]
     )
     return f'<div class="verdict" tabindex="-1" data-tip="{_tip(labelled, by_strength)}">\n{rows}</div>\n'
+
+
+def _share(number: float) -> float:
+    return max(0.0, min(1.0, number))
 
 
 def _tip(scored: Labelled | Word, by_strength: Sequence[_Label]) -> str:

@@ -53,6 +53,7 @@ def create_app(
         lifespan=lifespan,
         docs_url=None,  # it would fetch scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,
     )
     app.add_middleware(Guard, settings=settings, metrics=metrics)
 
@@ -114,7 +115,7 @@ def create_app(
         except ClosedError:
             raise HttpError(503, "ending", "the service is ending", retry_after=5) from None
         records = await _answer(request, lane, job, settings.answer_seconds)
-        head = encode({"model": model.name, "method": method})
+        head = encode({"model": model.name, "revision": model.revision, "method": method})
         return Response(f'{head[:-1]}, "results": [{", ".join(records)}]}}', media_type="application/json")
 
     app.openapi()["components"] = describe.COMPONENTS  # it is kept from now on

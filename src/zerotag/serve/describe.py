@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -56,6 +57,7 @@ _RULE = _object({"word_threshold": _NUMBER, "sentence_threshold": _NUMBER, "orig
 _MODEL = _object(
     {
         "name": _STRING,
+        "revision": {**_STRING, "description": "Another one when the model folder was replaced"},
         "labels": _list(_STRING),
         "rules": _by_name(_RULE),
         "methods": _list(_STRING, minItems=1),
@@ -123,9 +125,8 @@ def label(limits: Limits) -> dict[str, Any]:
         },
     )
     example = {"texts": ["The pump may fail in winter.", ["It", "holds", "."]]}
-    answer = _answer(
-        "One record per text, in order", _object({"model": _STRING, "method": _STRING, "results": _list(_RECORD)})
-    )
+    answered = {"model": _STRING, "revision": _STRING, "method": _STRING, "results": _list(_RECORD)}
+    answer = _answer("One record per text, in order", _object(answered))
     problems = {
         **_LOCKED,
         404: "No such model, or no such method of it",
@@ -144,25 +145,33 @@ def label(limits: Limits) -> dict[str, Any]:
 
 def page(document: Mapping[str, Any]) -> str:
     """The description as a page that needs nothing from elsewhere."""
-    parts = [f"<h1>{html.escape(document['info']['title'])}</h1><p>{html.escape(document['info']['description'])}</p>"]
+    about = document["info"]
+    parts = [f"<h1>{html.escape(about['title'])} service</h1><p>{_prose(about['description'])}</p>"]
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
-            parts.append(
-                f"<h2><code>{method.upper()} {html.escape(path)}</code></h2><p>{html.escape(operation['summary'])}</p>"
-            )
+            heading = _prose(f"`{method.upper()} {path}`")
+            parts.append(f"<h2>{heading}</h2><p>{_prose(operation['summary'])}</p>")
             if "requestBody" in operation:
                 parts.append(_details("Request", operation["requestBody"]["content"]))
             parts += [
-                _details(f"{status} {response['description']}", response["content"])
+                _details(f"`{status}` {response['description']}", response["content"])
                 for status, response in sorted(operation["responses"].items())
             ]
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>zerotag service</title>'
         '<meta name="color-scheme" content="light dark"><meta name="viewport" content="width=device-width">'
-        f"<main>{''.join(parts)}</main></html>"
+        '<link rel="icon" href="assets/icon.svg" type="image/svg+xml">'
+        '<link rel="stylesheet" href="assets/theme.css"><link rel="stylesheet" href="assets/docs.css">'
+        '<script src="assets/theme.js"></script>'
+        f'<main><p><a href=".">The page</a> · <a href="openapi.json">openapi.json</a></p>{"".join(parts)}</main></html>'
     )
+
+
+def _prose(text: str) -> str:
+    """Text with `code` in it."""
+    return re.sub("`(.+?)`", r"<code>\1</code>", html.escape(text))
 
 
 def _details(summary: str, content: object) -> str:
     text = html.escape(json.dumps(content, indent=2, ensure_ascii=False))
-    return f"<details><summary>{html.escape(summary)}</summary><pre>{text}</pre></details>"
+    return f"<details><summary>{_prose(summary)}</summary><pre>{text}</pre></details>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import hashlib
 import math
 import os
 import sys
@@ -39,6 +40,8 @@ class ServedModel:
         # Some methods change the encoder while they look at it: they have one of their own, with the same weights.
         self._explained = _with_shared_weights(labeller) if isinstance(labeller, WordLabeller) else None
         self._scorers = _scorers(self._explained)
+        # Labels and rules of another model must not be taken for this one's: what a client knows has a name.
+        self.revision = hashlib.sha256(repr(labeller.manifest).encode()).hexdigest()[:12]
         native = () if labeller.manifest.model.head == "cls" else ("native",)
         self.methods = (*native, *self._scorers)
         batch = labeller.predictor.token_budget
@@ -88,6 +91,7 @@ class ServedModel:
         manifest = self.labeller.manifest
         return {
             "name": self.name,
+            "revision": self.revision,
             "labels": list(manifest.label_names),
             "rules": {name: asdict(rule) for name, rule in zip(manifest.label_names, manifest.rules, strict=True)},
             "methods": list(self.methods),

@@ -13,13 +13,17 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from zerotag.errors import ZerotagError
 
 _HEAD_SECONDS = 10.0  # for the first line and the headers of a request, which uvicorn would wait for without end
+_HEAD_BYTES = 2**16  # of them, which uvicorn would read without end
+_READING_SECONDS = 60.0  # for a client to take some of an answer that waits for it
 _GOODBYE_SECONDS = 90  # to finish what was accepted
 
 
 class ImpatientProtocol(HttpToolsProtocol):
-    """Hangs up on clients that keep a connection open without sending a whole request head."""
+    """Hangs up on clients that keep a connection open without sending a whole request head, or without reading."""
 
     _deadline: asyncio.TimerHandle | None = None
+    _reading_deadline: asyncio.TimerHandle | None = None
+    _head_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
@@ -29,21 +33,49 @@ class ImpatientProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Go on waiting, unless a request is being answered now."""
         super().data_received(data)
-        if self.cycle is None or self.cycle.response_complete:
-            self._expect_head()
-        else:
+        if self.cycle is not None and not self.cycle.response_complete:
             self._stop_waiting()
+            return
+        self._expect_head()
+        if self.cycle is None or not self.cycle.more_body:  # otherwise this is the rest of a body that was refused
+            self._head_bytes += len(data)
+            if self._head_bytes > _HEAD_BYTES:
+                self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
         self._stop_waiting()
+        self.resume_writing()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Begin to wait for the client to read: it has not taken what was sent so far."""
+        super().pause_writing()
+        self._expect_reading()
+
+    def resume_writing(self) -> None:
+        """Go on with the answer."""
+        if self._reading_deadline is not None:
+            self._reading_deadline.cancel()
+            self._reading_deadline = None
+        super().resume_writing()
 
     def _expect_head(self) -> None:
         if self._deadline is None:
             self._deadline = self.loop.call_later(_HEAD_SECONDS, self.transport.close)
 
+    def _expect_reading(self) -> None:
+        left = self.transport.get_write_buffer_size()
+        self._reading_deadline = self.loop.call_later(_READING_SECONDS, self._check_reading, left)
+
+    def _check_reading(self, left_before: int) -> None:
+        if self.transport.get_write_buffer_size() < left_before:
+            self._expect_reading()  # slow, but reading
+        else:
+            self.transport.abort()
+
     def _stop_waiting(self) -> None:
+        self._head_bytes = 0
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None

@@ -27,11 +27,10 @@ export function fetchModels() {
   return call("v1/models", {});
 }
 
-/** Records of texts (strings or lists of words) by one model and method, in their order. */
-export async function label(texts, reading, signal) {
+/** Records of texts (strings or lists of words) by one model and method, in their order: {revision, results}. */
+export function label(texts, reading, signal) {
   const body = JSON.stringify({ texts, model: reading.model, method: reading.method });
-  const answer = await call("v1/label", { method: "POST", body, signal, headers: { "Content-Type": "application/json" } });
-  return answer.results;
+  return call("v1/label", { method: "POST", body, signal, headers: { "Content-Type": "application/json" } });
 }
 
 const KINDS = { 401: "key", 403: "key", 413: "large", 422: "invalid", 429: "busy", 503: "unavailable" };

@@ -27,35 +27,40 @@ export class Corrections {
     return this.#units.has(unit.key);
   }
 
+  /** What a person said of a unit's words, as [word, label, yes or no]. */
+  of(unit) {
+    return [...(this.#units.get(unit.key)?.marks ?? [])].map(([id, yes]) => [...wordAndLabel(id), yes]);
+  }
+
   /** Says the opposite of `decision`, or takes back what was said. */
   toggle(unit, word, label, decision) {
     const before = this.get(unit, word, label);
     this.#steps.push([{ unit, word, label, before }]);
-    this.#set(unit, word, label, before === undefined ? !decision : undefined);
+    this.put(unit, word, label, before === undefined ? !decision : undefined);
   }
 
   /** Takes the last step back. */
   undo() {
-    for (const { unit, word, label, before } of this.#steps.pop() ?? []) this.#set(unit, word, label, before);
+    for (const { unit, word, label, before } of this.#steps.pop() ?? []) this.put(unit, word, label, before);
   }
 
   /** Forgets all corrections, in one step that can be undone. */
   discard() {
-    const step = [...this.#units.values()].flatMap(({ unit, marks }) =>
-      [...marks].map(([id, before]) => {
-        const colon = id.indexOf(":");
-        return { unit, word: Number(id.slice(0, colon)), label: id.slice(colon + 1), before };
-      }),
-    );
-    this.#steps.push(step);
+    this.#steps.push(this.units.flatMap((unit) => this.of(unit).map(([word, label, before]) => ({ unit, word, label, before }))));
     this.#units.clear();
   }
 
-  #set(unit, word, label, value) {
+  /** Remembers what was said of a word, or forgets it if undefined; by itself it is no step to undo. */
+  put(unit, word, label, value) {
     const entry = this.#units.get(unit.key) ?? { unit, marks: new Map() };
     if (value === undefined) entry.marks.delete(`${word}:${label}`);
     else entry.marks.set(`${word}:${label}`, value);
     if (entry.marks.size) this.#units.set(unit.key, entry);
     else this.#units.delete(unit.key);
   }
+}
+
+function wordAndLabel(id) {
+  const colon = id.indexOf(":");
+  return [Number(id.slice(0, colon)), id.slice(colon + 1)];
 }

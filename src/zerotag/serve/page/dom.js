@@ -33,6 +33,12 @@ export function debounced(run, milliseconds) {
   };
 }
 
+/** A number with so many decimals; never `-0.00`. */
+export function decimal(number, digits) {
+  const text = number.toFixed(digits);
+  return Number(text) === 0 ? (0).toFixed(digits) : text;
+}
+
 /** `1 word`, `2 words`, `1,000 words`. */
 export function counted(count, noun) {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
@@ -44,7 +50,8 @@ export function placeBeside(popover, anchor) {
   const { width, height } = popover.getBoundingClientRect();
   const left = Math.max(8, Math.min(at.left, innerWidth - width - 8));
   const below = at.bottom + 6;
-  const top = below + height > innerHeight - 8 && at.top > height + 6 ? at.top - height - 6 : below;
+  const fitsBelow = below + height <= innerHeight - 8;
+  const top = fitsBelow ? below : at.top > height + 6 ? at.top - height - 6 : innerHeight - height - 8;
   popover.style.setProperty("left", `${left}px`);
   popover.style.setProperty("top", `${Math.max(8, top)}px`);
 }

@@ -1,19 +1,21 @@
 // Results as a picture, drawn on a canvas in the colours of the page.
 
-import { el } from "./dom.js";
+import { decimal, el } from "./dom.js";
 import { cellLook, linesOf, readingName, showsMarks } from "./heat-view.js";
-import { lookOf, toShow } from "./words-view.js";
+import { correctionOf, lookOf, share, tagsOf, toShow } from "./words-view.js";
 
 const WIDTH = 960;
 const MARGIN = 40;
 const BESIDE = 152; // the column of verdicts
+const NAMES = 208; // the column of names in heat maps
+const VERDICT = 28; // the height of one
 const LINE = 34;
 const TALLEST = 8_000; // browsers refuse larger canvases
 const SCALE = 2;
 
 /** The picture as a PNG blob, of as many sentences as fit. */
 export function png(session) {
-  const units = session.units.filter((unit) => session.result(session.main, unit));
+  const units = session.labelled;
   const draw = session.comparing ? drawHeat : drawSentence;
   const paint = new Paint();
   const heights = [];
@@ -44,6 +46,7 @@ class Paint {
     this.serif = `19px ${style.fontFamily}`;
     this.small = `14px ${sans}`;
     this.bold = `600 14px ${sans}`;
+    this.tiny = `650 11px ${sans}`;
     this.pen = el("canvas").getContext("2d");
     for (const name of ["page", "ink", "quiet", "rule", "card"]) this[name] = colour(`--${name}`, "");
     this.hues = new Map();
@@ -69,6 +72,41 @@ class Paint {
     this.pen.font = font;
     this.pen.fillStyle = fill;
     this.pen.fillText(text, x, y);
+  }
+
+  /** A text in parts that are no wider than the room there is. */
+  *parts(text, room, font) {
+    const characters = [...text];
+    let start = 0;
+    while (start < characters.length) {
+      const rest = characters.slice(start).join("");
+      const width = this.width(rest, font);
+      const count = width <= room ? characters.length : Math.max(1, Math.floor(((characters.length - start) * room) / width) - 1);
+      yield characters.slice(start, start + count).join("");
+      start += count;
+    }
+  }
+
+  /** A text cut short where it does not fit. */
+  cut(text, room, font) {
+    if (this.width(text, font) <= room) return text;
+    const [start] = this.parts(text, room - this.width("…", font), font);
+    return `${start}…`;
+  }
+
+  /** What shows a correction on the page: a dashed frame, and a badge at its corner. */
+  correction(kind, x, y, width, height, line) {
+    this.pen.strokeStyle = line;
+    this.pen.lineWidth = 2;
+    this.pen.setLineDash([5, 3]);
+    this.pen.beginPath();
+    this.pen.roundRect(x, y, width, height, 4);
+    this.pen.stroke();
+    this.pen.setLineDash([]);
+    const [centreX, centreY] = [x + width, y];
+    this.box(centreX - 7, centreY - 7, 14, 14, line, { radius: 7 });
+    this.box(centreX - 4, centreY - 1, 8, 2, this.page);
+    if (kind === "added") this.box(centreX - 1, centreY - 4, 2, 8, this.page);
   }
 
   box(x, y, width, height, fill, { radius = 0, alpha = 1 } = {}) {
@@ -98,82 +136,117 @@ function alphaOf(strength) {
 
 function drawSentence(paint, session, unit, top, visible) {
   const verdicts = session.judge(session.main, unit);
+  const tags = verdicts.length > 1 ? tagsOf(verdicts) : new Map();
   const left = MARGIN + BESIDE;
   const right = WIDTH - MARGIN;
   const fromRight = /^[^\p{L}]*[\u0590-\u08ff]/u.test(unit.text);
+  const corrected = [];
   let x = 0;
   let y = top + 26;
-  for (const [piece, word] of session.result(session.main, unit).pieces()) {
-    const text = piece.replace(/\s+/g, " ");
+  const put = (text, word, labels) => {
     const width = paint.width(text, paint.serif);
-    if (x > 0 && left + x + width > right) {
-      if (word === null) continue;
+    const tag = labels && paint.cut(labels, Math.max(60, right - left - width - 8), paint.tiny);
+    const tagWidth = tag ? paint.width(tag, paint.tiny) + 8 : 0;
+    if (x > 0 && left + x + width + tagWidth > right) {
+      if (word === null) return;
       x = 0;
       y += LINE;
     }
-    const at = fromRight ? right - x - width : left + x;
-    if (visible && word !== null) drawWord(paint, verdicts, word, at, y, width);
-    if (visible) paint.text(text, at, y, paint.serif, paint.ink);
-    x += width;
+    const at = fromRight ? right - x - width - tagWidth : left + x;
+    const place = { x: at, y, width: width + tagWidth, tag };
+    if (visible && word !== null) drawWord(paint, verdicts, word, place);
+    if (correctionOf(word, verdicts)) corrected.push([word, place]);
+    if (visible) paint.text(text, fromRight ? at + tagWidth : at, y, paint.serif, paint.ink);
+    x += width + tagWidth;
+  };
+  for (const [piece, word] of session.result(session.main, unit).pieces()) {
+    const parts = [...paint.parts(piece.replace(/\s+/g, " "), right - left, paint.serif)];
+    parts.forEach((part, i) => put(part, word, i === parts.length - 1 ? tags.get(word) : undefined));
   }
-  const used = Math.max(12 + 24 * toShow(verdicts).length, y - top + LINE - 10);
+  const used = Math.max(14 + VERDICT * toShow(verdicts).length, y - top + LINE - 10);
   if (visible) {
+    for (const [word, place] of corrected) drawCorrection(paint, verdicts, word, place); // last: nothing may cover it
     drawVerdicts(paint, verdicts, top);
     paint.box(MARGIN, top + used, WIDTH - 2 * MARGIN, 1, paint.rule);
   }
   return used + 12;
 }
 
-function drawWord(paint, verdicts, word, x, y, width) {
+function drawWord(paint, verdicts, word, { x, y, width, tag }) {
   const given = verdicts.filter((verdict) => verdict.decided[word]);
   const look = lookOf(word, given, verdicts);
   const { tint, line } = paint.hue(look.hue);
   paint.box(x - 2, y - 19, width + 4, 26, tint, { radius: 4, alpha: alphaOf(look.strength(word)) });
   if (given.length) paint.box(x, y + 4, width, 2.5, line);
+  if (tag) paint.text(tag, x + width - paint.width(tag, paint.tiny) - 2, y, paint.tiny, line);
+}
+
+function drawCorrection(paint, verdicts, word, { x, y, width }) {
+  const given = verdicts.filter((verdict) => verdict.decided[word]);
+  const { line } = paint.hue(lookOf(word, given, verdicts).hue);
+  paint.correction(correctionOf(word, verdicts), x - 3, y - 20, width + 6, 28, line);
 }
 
 function drawVerdicts(paint, verdicts, top) {
-  toShow(verdicts).forEach(({ name, score, hue, positive }, i) => {
-    const y = top + 24 + 24 * i;
+  toShow(verdicts).forEach(({ name, score, rule, hue, positive }, i) => {
+    const y = top + 24 + VERDICT * i;
     const width = BESIDE - 32;
-    paint.text(`${positive ? "✓" : "–"} ${name}`, MARGIN, y, positive ? paint.bold : paint.small, positive ? paint.ink : paint.quiet);
-    const number = score.toFixed(2);
+    const font = positive ? paint.bold : paint.small;
+    paint.text(paint.cut(`${positive ? "✓" : "–"} ${name}`, width - 40, font), MARGIN, y, font, positive ? paint.ink : paint.quiet);
+    const number = decimal(score, 2);
     paint.text(number, MARGIN + width - paint.width(number, paint.small), y, paint.small, paint.quiet);
-    paint.box(MARGIN, y + 6, width, 3, paint.rule, { radius: 1.5 });
-    paint.box(MARGIN, y + 6, width * Math.max(0, Math.min(1, score)), 3, positive ? paint.hue(hue).line : paint.quiet, { radius: 1.5 });
+    paint.box(MARGIN, y + 8, width, 3, paint.rule, { radius: 1.5 });
+    paint.box(MARGIN, y + 8, width * share(score), 3, positive ? paint.hue(hue).line : paint.quiet, { radius: 1.5 });
+    paint.box(MARGIN + width * share(rule.sentence_threshold) - 1, y + 6, 2, 7, paint.ink);
   });
 }
 
 function drawHeat(paint, session, unit, top, visible) {
   const { words } = session.result(session.main, unit);
-  const room = WIDTH - 2 * MARGIN - BESIDE;
+  const room = WIDTH - 2 * MARGIN - NAMES;
   const widths = words.map(({ text }) => Math.min(room, Math.max(30, paint.width(text, paint.serif) + 12)));
   let y = top + 22;
   for (const line of linesOf(widths, room)) {
-    let x = MARGIN + BESIDE;
+    let x = MARGIN + NAMES;
     for (const word of line) {
       if (visible) drawColumn(paint, session, unit, word, x, y, widths[word]);
       x += widths[word] + 2;
     }
-    session.readings.forEach((reading, r) => {
-      if (visible) paint.text(readingName(session, reading), MARGIN, y + 28 + 26 * r, paint.small, paint.quiet);
-    });
+    session.readings.forEach((reading, r) => visible && drawName(paint, session, unit, reading, y + 28 + 26 * r));
     y += 26 * session.readings.length + LINE + 10;
   }
   return y - top;
 }
 
+function drawName(paint, session, unit, reading, y) {
+  paint.text(paint.cut(readingName(session, reading), NAMES - 68, paint.small), MARGIN, y, paint.small, paint.quiet);
+  const verdicts = session.judge(reading, unit);
+  if (!verdicts) return;
+  const [{ score, positive }] = toShow(verdicts);
+  const text = `${positive ? "✓ " : ""}${decimal(score, 2)}`;
+  const font = positive ? paint.bold : paint.small;
+  paint.text(text, MARGIN + NAMES - 12 - paint.width(text, font), y, font, positive ? paint.ink : paint.quiet);
+}
+
 function drawColumn(paint, session, unit, word, x, y, width) {
-  const { text } = session.result(session.main, unit).words[word];
-  paint.text(text, x + (width - paint.width(text, paint.serif)) / 2, y, paint.serif, paint.ink);
+  const text = paint.cut(session.result(session.main, unit).words[word].text, width, paint.serif);
+  const textWidth = paint.width(text, paint.serif);
+  const from = x + (width - textWidth) / 2;
+  paint.text(text, from, y, paint.serif, paint.ink);
+  const verdictsOfMain = session.judge(session.main, unit);
+  const given = verdictsOfMain.filter((verdict) => verdict.decided[word]);
+  const correction = correctionOf(word, verdictsOfMain);
+  const { line } = paint.hue(lookOf(word, given, verdictsOfMain).hue);
+  if (given.length) paint.box(from, y + 4, textWidth, 2.5, line);
+  if (correction) paint.correction(correction, from - 3, y - 18, textWidth + 6, 26, line);
   session.readings.forEach((reading, r) => {
     const top = y + 10 + 26 * r;
     paint.box(x, top, width, 24, paint.card, { radius: 3 });
     const verdicts = session.judge(reading, unit);
     if (!verdicts) return;
     const look = cellLook(verdicts, word);
-    const { tint, line } = paint.hue(look.hue);
-    paint.box(x, top, width, 24, tint, { radius: 3, alpha: alphaOf(look.strength(word)) });
-    if (showsMarks(session, reading) && look.words[word]) paint.box(x, top + 21, width, 3, line);
+    const hue = paint.hue(look.hue);
+    paint.box(x, top, width, 24, hue.tint, { radius: 3, alpha: alphaOf(look.strength(word)) });
+    if (showsMarks(session, reading) && look.words[word]) paint.box(x, top + 21, width, 3, hue.line);
   });
 }

@@ -1,5 +1,6 @@
 // Results and corrections as text: JSON lines and TSV as `zerotag label` writes them, and as `zerotag train` reads them.
 
+import { decimal } from "./dom.js";
 import { runs } from "./rule.js";
 
 const NEGATIVE = "O";
@@ -15,12 +16,12 @@ export function jsonl(session) {
 
 /** Results as TSV: word, scores (a column per label of each reading), label; blank lines between sentences. */
 export function tsv(session) {
-  return labelled(session)
+  return session.labelled
     .map((unit) => {
       const readings = session.readings.filter((reading) => session.result(reading, unit));
       const verdicts = allVerdicts(session, session.main, unit);
       const rows = session.result(session.main, unit).words.map((word, i) => {
-        const scores = readings.flatMap((reading) => Object.values(session.result(reading, unit).scores).map((some) => some[i].toFixed(6)));
+        const scores = readings.flatMap((reading) => Object.values(session.result(reading, unit).scores).map((some) => decimal(some[i], 6)));
         return row([word.text, ...scores, cell(verdicts, i)]);
       });
       return `${rows.join("")}\n`;
@@ -47,10 +48,11 @@ export function correctionsJsonl(session) {
     .join("");
 }
 
-/** The service's record with the decisions that are in force now. */
+/** The service's record with the decisions in force now. Corrections are no part of what is compared with the main reading. */
 function recordOf(session, reading, unit) {
   const { record, scores } = session.result(reading, unit);
-  const verdicts = allVerdicts(session, reading, unit);
+  const isMain = reading === session.main;
+  const verdicts = allVerdicts(session, reading, unit).map((verdict) => (isMain ? verdict : { ...verdict, decided: verdict.words, said: new Map() }));
   const several = verdicts.length > 1;
   const naming = (names, scored) => {
     const best = names.reduce((top, name) => (top === null || scored[name] > scored[top] ? name : top), null);
@@ -58,7 +60,8 @@ function recordOf(session, reading, unit) {
   };
   const words = record.words.map((word, i) => {
     const names = verdicts.filter((verdict) => verdict.decided[i]).map((verdict) => verdict.name);
-    return { ...word, ...naming(names, word.scores) };
+    const corrected = verdicts.filter((verdict) => verdict.said.has(i)).map((verdict) => verdict.name);
+    return { ...word, ...naming(names, word.scores), ...(corrected.length ? { corrected } : {}) };
   });
   const characters = [...record.text]; // offsets count code points
   const spans = verdicts.flatMap(({ name, decided }) =>
@@ -77,12 +80,8 @@ function allVerdicts(session, reading, unit) {
   return session.judge(reading, unit, session.modelOf(reading).labels);
 }
 
-function labelled(session) {
-  return session.units.filter((unit) => session.result(session.main, unit));
-}
-
 function perResult(session, write) {
-  return labelled(session).flatMap((unit) =>
+  return session.labelled.flatMap((unit) =>
     session.readings.filter((reading) => session.result(reading, unit)).map((reading) => write(reading, unit)),
   );
 }

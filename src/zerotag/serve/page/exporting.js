@@ -5,7 +5,7 @@ import { html } from "./export-html.js";
 import { png } from "./export-png.js";
 import { correctionsJsonl, correctionsTsv, jsonl, tsv } from "./export-text.js";
 import { copy, download } from "./save.js";
-import { linkTo } from "./share.js";
+import { holdsState, linkTo } from "./share.js";
 
 const FORMATS = {
   jsonl: { make: jsonl, type: "application/jsonl" },
@@ -21,10 +21,11 @@ export function connectExports(session, stateOf, toast) {
   byId("download").addEventListener("click", async () => {
     const { make, type } = FORMATS[chosen()];
     download(`zerotag.${chosen()}`, await make(session), type);
+    if (shortfall(session)) toast(`Downloaded${shortfall(session)}`);
   });
   byId("copy").addEventListener("click", async () => {
     const copied = await copy(await FORMATS[chosen()].make(session));
-    toast(copied ? `${chosen().toUpperCase()} copied` : "The browser does not allow copying here. Use Download.");
+    toast(copied ? `${chosen().toUpperCase()} copied${shortfall(session)}` : "The browser does not allow copying here. Use Download.");
   });
   byId("link").addEventListener("click", async () => {
     try {
@@ -38,15 +39,29 @@ export function connectExports(session, stateOf, toast) {
   connectCorrections(session);
 }
 
+/** How many sentences have no result, to be said with what is taken away. */
+function shortfall({ labelled, units }) {
+  if (labelled.length === units.length) return "";
+  return ` (${labelled.length.toLocaleString("en")} of ${counted(units.length, "sentence")}: the others have no result)`;
+}
+
 function connectCorrections(session) {
   byId("undo").addEventListener("click", () => session.undo());
   byId("discard").addEventListener("click", () => session.discardCorrections());
-  byId("corrections-tsv").addEventListener("click", () => download("corrections.tsv", correctionsTsv(session), "text/tab-separated-values"));
-  byId("corrections-jsonl").addEventListener("click", () => download("corrections.jsonl", correctionsJsonl(session), "application/jsonl"));
+  let saved = true;
+  const save = (...file) => {
+    download(...file);
+    saved = true;
+  };
+  byId("corrections-tsv").addEventListener("click", () => save("corrections.tsv", correctionsTsv(session), "text/tab-separated-values"));
+  byId("corrections-jsonl").addEventListener("click", () => save("corrections.jsonl", correctionsJsonl(session), "application/jsonl"));
+  addEventListener("beforeunload", (event) => !saved && !holdsState(location.hash) && event.preventDefault());
   session.on("corrections", () => {
     const { count, units, canUndo } = session.corrections;
+    saved = !count;
     byId("corrections").hidden = !count && !canUndo;
     byId("corrections-count").textContent = count ? `${counted(count, "correction")} in ${counted(units.length, "sentence")}` : "No corrections";
+    byId("corrections-use").hidden = !count;
     byId("undo").disabled = !canUndo;
     for (const id of ["corrections-tsv", "corrections-jsonl", "discard"]) byId(id).disabled = !count;
   });

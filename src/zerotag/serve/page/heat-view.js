@@ -1,10 +1,10 @@
 // A unit as a heat map: a column per word, a row per model and method, broken into lines that fit the page.
 
-import { el, hidden } from "./dom.js";
+import { decimal, el, hidden } from "./dom.js";
 import { methodName } from "./session.js";
 import { dressWord, lookOf, toShow, wordElement } from "./words-view.js";
 
-const NARROWEST = 30; // pixels
+const NARROWEST = 34; // pixels: room for a score in the downloaded file
 const PADDING = 14;
 const GAP = 2;
 
@@ -85,7 +85,7 @@ function dressRow(session, unit, reading, names, cells) {
     const marked = marks && look.words[word];
     cell.className = marked ? `cell ${look.hue} yes` : `cell ${look.hue}`;
     cell.style.setProperty("--strength", look.strength(word).toFixed(2));
-    cell.replaceChildren(hidden(`${look.scores[word].toFixed(2)}${marked ? `, ${look.name}` : ""}`));
+    cell.replaceChildren(hidden(`${decimal(look.scores[word], 2)}${marked ? `, ${look.name}` : ""}`));
   });
 }
 
@@ -103,7 +103,7 @@ function verdictOf(verdicts, refusal) {
   if (!verdicts) return [el("span", { class: "score", text: refusal ? "not available" : "…" })];
   const [look] = toShow(verdicts);
   return [
-    el("span", { class: look.positive ? "score yes" : "score", text: look.score.toFixed(2) }),
+    el("span", { class: look.positive ? "score yes" : "score", text: decimal(look.score, 2) }),
     hidden(look.positive ? `, ${look.name}: yes` : `, ${look.name}: no`),
   ];
 }

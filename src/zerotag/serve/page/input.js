@@ -114,7 +114,9 @@ export class Input {
       overlay.hidden = true;
       if (!event.dataTransfer?.files.length) return;
       event.preventDefault();
-      this.#take(event.dataTransfer.files[0]);
+      const { files } = event.dataTransfer;
+      if (files.length > 1) this.#onProblem(`These are ${files.length} files; this page shows one at a time. Use “zerotag label” for many.`);
+      else this.#take(files[0]);
     });
   }
 }

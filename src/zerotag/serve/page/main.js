@@ -24,7 +24,7 @@ const list = new SentenceList(session, root);
 const tip = new Tip(session, list, root);
 const correcting = new Correcting(session, list, tip, root);
 const input = new Input(session, (problem) => {
-  if (problem) outcome.notice("file", "This file cannot be used", problem, [["Close", () => outcome.clear("file")]]);
+  if (problem) outcome.notice("file", "This cannot be used", problem, [["Close", () => outcome.clear("file")]]);
   else outcome.clear("file");
 });
 const work = new Work(session, (state, detail) => {
@@ -33,7 +33,8 @@ const work = new Work(session, (state, detail) => {
 });
 
 session.on("units readings", () => session.main && work.start());
-session.on("units readings label thresholds", forgetLink);
+session.on("units readings label thresholds corrections", forgetLink);
+session.on("replaced", () => outcome.toast("The model was replaced; this is what the new one says"));
 connectExports(session, stateOfPage, (text) => outcome.toast(text));
 moveBetweenWords(list, root, (word) => correcting.correct(word));
 listenForShortcuts({
@@ -52,7 +53,6 @@ listenForShortcuts({
 });
 byId("help-open").addEventListener("click", () => byId("help").showModal());
 byId("help-close").addEventListener("click", () => byId("help").close());
-addEventListener("hashchange", restore);
 start();
 
 async function start() {
@@ -60,6 +60,7 @@ async function start() {
     session.setModels(await fetchModels());
     outcome.clear("start");
     await restore();
+    addEventListener("hashchange", restore); // not before there are models to show it with
   } catch (problem) {
     if (problem.kind === "key") askForKey(start);
     else outcome.notice("start", "The models cannot be fetched", `${problem.message} Is “zerotag serve” running?`, [["Try again", start]]);
@@ -70,7 +71,8 @@ async function start() {
 function stateOfPage() {
   const { readings, label, moved, units } = session;
   const content = input.text === null ? { units: units.map((unit) => unit.words ?? unit.text) } : { text: input.text };
-  return { ...content, readings: readings.map(({ model, method }) => [model, method]), label, thresholds: moved };
+  const corrections = units.flatMap((unit, number) => session.corrections.of(unit).map((one) => [number, ...one]));
+  return { ...content, readings: readings.map(({ model, method }) => [model, method]), label, thresholds: moved, corrections };
 }
 
 async function restore() {
@@ -97,6 +99,7 @@ function show(state) {
   for (const [label, threshold] of state.thresholds) if (labels.includes(label)) session.setThreshold(label, threshold);
   if (state.text === null) input.setUnits(state.units, "from a link");
   else input.setText(state.text);
+  session.restoreCorrections(state.corrections);
 }
 
 /** A link in the address bar must not go on claiming to be what has since changed. */
@@ -106,6 +109,8 @@ function forgetLink() {
 
 function askForKey(goOn) {
   const dialog = byId("key-dialog");
+  outcome.clear("key");
+  dialog.oncancel = () => outcome.notice("key", "This server asks for a key", "Without it nothing can be labelled.", [["Enter the key", () => askForKey(goOn)]]);
   byId("key-wrong").hidden = !keyTried;
   byId("key-form").onsubmit = (event) => {
     event.preventDefault();

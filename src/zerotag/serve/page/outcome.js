@@ -105,6 +105,8 @@ export class Outcome {
       }
     }
     const parts = [...totals].map(([name, { sentences, words }]) => `${sentences.toLocaleString("en")} ${name} (${counted(words, "word")} marked)`);
+    const refused = units.filter((unit) => this.#session.refusal(main, unit)).length;
+    if (refused) parts.push(`${refused.toLocaleString("en")} not labelled`);
     const summary = [counted(units.length, "sentence"), ...parts].join(" · ");
     byId("summary").textContent = summary;
     if (units.length) this.#announce(summary);

@@ -39,7 +39,7 @@ export class Session extends EventTarget {
   #results = new Map(); // reading → unit → Result
   #refusals = new Map(); // reading and unit → why the service does not take it
 
-  /** Tells listeners what has changed: readings, units, results, label, thresholds or corrections. */
+  /** Tells listeners what has changed: readings, units, results, label, thresholds, corrections, or that models were replaced. */
   announce(change, detail = null) {
     this.dispatchEvent(new CustomEvent(change, { detail }));
   }
@@ -48,13 +48,25 @@ export class Session extends EventTarget {
     for (const change of changes.split(" ")) this.addEventListener(change, listener);
   }
 
+  /** Takes what the service offers. It may be asked again: what is known of models that were replaced is forgotten. */
   setModels({ models, limits }) {
+    const replaced = this.models.filter(({ name, revision }) => models.some((model) => model.name === name && model.revision !== revision));
     this.models = models;
     this.limits = limits ?? {};
+    for (const { name } of replaced) this.#forgetModel(name);
+    const offered = new Set(this.choices.map(keyOf));
     const first = models.find((model) => model.default) ?? models[0];
-    this.readings = first ? [{ model: first.name, method: first.methods[0] }] : [];
-    this.label = null;
+    this.readings = this.readings.filter((reading) => offered.has(keyOf(reading)));
+    if (!this.readings.length && first) this.readings = [{ model: first.name, method: first.methods[0] }];
+    if (!this.main || !this.modelOf(this.main).labels.includes(this.label)) this.label = null;
     this.announce("readings");
+    if (replaced.length) this.announce("replaced");
+  }
+
+  #forgetModel(name) {
+    for (const known of [this.#results, this.#refusals, this.#thresholds]) {
+      for (const key of known.keys()) if (key.startsWith(`${name}\n`)) known.delete(key);
+    }
   }
 
   get main() {
@@ -135,6 +147,11 @@ export class Session extends EventTarget {
     return Object.fromEntries(moved.filter(([, threshold]) => threshold !== undefined));
   }
 
+  /** The units for which the main reading has a result. */
+  get labelled() {
+    return this.units.filter((unit) => this.result(this.main, unit));
+  }
+
   result(reading, unit) {
     return this.#results.get(keyOf(reading))?.get(unit.key);
   }
@@ -205,6 +222,14 @@ export class Session extends EventTarget {
     }
     const largest = scores.reduce((most, score) => Math.max(most, Math.abs(score)), 0) || 1;
     return (i) => Math.max(0, scores[i] / largest);
+  }
+
+  /** Corrections that came with a link: [number of the unit, word, label, yes or no]. */
+  restoreCorrections(corrections) {
+    for (const [number, word, label, yes] of corrections) {
+      if (this.units[number]) this.corrections.put(this.units[number], word, label, yes);
+    }
+    this.announce("corrections");
   }
 
   correct(unit, word, label) {

@@ -11,10 +11,15 @@ export async function linkTo(state) {
   return url.href;
 }
 
+/** Whether a fragment is that of a permalink. */
+export function holdsState(fragment) {
+  return /^#[zp]=/.test(fragment);
+}
+
 /** The state in a fragment, null if there is none; throws an Error for people if it is damaged. */
 export async function stateIn(fragment) {
-  const [, kind, data] = /^#?([zp])=(.*)$/s.exec(fragment) ?? [];
-  if (!kind) return null;
+  if (!holdsState(fragment)) return null;
+  const [kind, data] = [fragment[1], fragment.slice(3)];
   try {
     const bytes = Uint8Array.from(atob(data.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.codePointAt(0));
     const plain = kind === "z" ? await through(new DecompressionStream("deflate-raw"), bytes) : bytes;
@@ -37,10 +42,11 @@ async function through(stream, bytes) {
 }
 
 /** A link can come from anybody: only what has the right shape is taken from it. */
-function checked({ text, units, readings, label, thresholds }) {
+function checked({ text, units, readings, label, thresholds, corrections }) {
   const isText = (value) => typeof value === "string";
   const isUnit = (value) => isText(value) || (Array.isArray(value) && value.every(isText));
   if (!isText(text) && !(Array.isArray(units) && units.every(isUnit))) throw new Error("no text");
+  const isCorrection = ([unit, word, name, yes]) => [unit, word].every(Number.isInteger) && isText(name) && typeof yes === "boolean";
   const pairs = Array.isArray(readings) ? readings.filter((one) => Array.isArray(one) && one.every(isText)) : [];
   return {
     text: isText(text) ? text : null,
@@ -48,5 +54,6 @@ function checked({ text, units, readings, label, thresholds }) {
     readings: pairs.map(([model, method]) => ({ model, method })),
     label: isText(label) ? label : null,
     thresholds: Object.entries(thresholds ?? {}).filter(([, threshold]) => Number.isFinite(threshold)),
+    corrections: (corrections ?? []).filter(isCorrection),
   };
 }

@@ -14,7 +14,7 @@ export function textUnit(text, start = 0) {
 
 /** Words that are already split, as a unit. */
 export function wordsUnit(words) {
-  return { text: words.join(" "), words, start: 0, key: `w${words.join("\t")}` };
+  return { text: words.join(" "), words, start: 0, key: `w${JSON.stringify(words)}` };
 }
 
 /** The units of a text. Joined by what lies between them they are the exact text. */

@@ -26,6 +26,6 @@
   apply(current());
   document.addEventListener("DOMContentLoaded", () => {
     apply(current());
-    document.getElementById("theme-toggle").addEventListener("click", next);
+    document.getElementById("theme-toggle")?.addEventListener("click", next);
   });
 })();

@@ -65,14 +65,13 @@ export class ThresholdSlider {
     const { main } = this.#session;
     const { word_threshold: calibrated, origin } = this.#session.calibrated(main, this.#label);
     const { word_threshold: threshold } = this.#session.rule(main, this.#label);
-    const isOwn = main.method === "native";
     const moved = threshold !== calibrated;
     this.#input.value = threshold;
     this.#output.textContent = threshold.toFixed(2);
-    this.#input.setAttribute("aria-valuetext", moved ? threshold.toFixed(2) : `${threshold.toFixed(2)}, as calibrated`);
+    this.#input.setAttribute("aria-valuetext", moved ? threshold.toFixed(2) : `${threshold.toFixed(2)}, where the mark is`);
     this.#place(this.#mark, calibrated);
     this.#place(this.#input, threshold);
-    this.#note.textContent = `▾ ${isOwn ? "calibrated at" : "for own scores"} ${calibrated.toFixed(2)} (${origin})`;
+    this.#note.textContent = `▾ ${main.method === "native" ? "" : "for own scores: "}${originOf(calibrated, origin)}`;
     this.#reset.hidden = !moved;
   }
 
@@ -100,6 +99,11 @@ export class ThresholdSlider {
     const [low, high] = this.#range;
     element.style.setProperty("--at", ((value - low) / (high - low)).toFixed(4));
   }
+}
+
+/** Where the threshold of a model is, and why there. */
+function originOf(threshold, origin) {
+  return origin === "fixed" ? `fixed at ${threshold.toFixed(2)}` : `calibrated at ${threshold.toFixed(2)} (${origin})`;
 }
 
 function rangeOf(scores, calibrated) {

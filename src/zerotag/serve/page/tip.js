@@ -1,6 +1,6 @@
 // The score of a word, shown while it is pointed at, focused or tapped.
 
-import { byId, el } from "./dom.js";
+import { byId, decimal, el } from "./dom.js";
 import { readingName, showsMarks } from "./heat-view.js";
 
 export class Tip {
@@ -45,7 +45,7 @@ export class Tip {
     const verdicts = this.#session.judge(reading, unit);
     if (!verdicts) return [el("p", { text: this.#session.refusal(reading, unit) ?? "Not scored yet" })];
     const marks = showsMarks(this.#session, reading);
-    const lines = [...verdicts].sort((a, b) => b.scores[word] - a.scores[word]).map((verdict) => scoreLine(verdict, word, marks));
+    const lines = scoresOf(verdicts, word, marks).map(([score, name, decision]) => el("p", {}, el("b", { text: score }), ` ${name} `, el("span", { class: "quiet", text: decision })));
     const about = (text) => el("p", { class: "quiet", text });
     if (!element.classList.contains("cell")) return [...lines, about(hint(verdicts, word))];
     const { text } = this.#session.result(reading, unit).words[word];
@@ -69,16 +69,16 @@ export function wordOf(event) {
   return event.target?.closest?.("[data-word]") ?? null;
 }
 
-function scoreLine(verdict, word, marks) {
-  const line = el("p", {}, el("b", { text: verdict.scores[word].toFixed(3) }), ` ${verdict.name} `);
-  if (marks) line.append(el("span", { class: "quiet", text: decision(verdict, word) }));
-  return line;
+/** The scores of a word, highest first, as [score, label, decision]; without `marks` nothing was decided. */
+export function scoresOf(verdicts, word, marks) {
+  const ordered = [...verdicts].sort((a, b) => b.scores[word] - a.scores[word]);
+  return ordered.map((verdict) => [decimal(verdict.scores[word], 3), verdict.name, marks ? decision(verdict, word) : ""]);
 }
 
 function decision(verdict, word) {
   const said = verdict.said.get(word);
   if (said !== undefined) return said ? "corrected: yes" : "corrected: no";
-  return `${verdict.words[word] ? "≥" : "<"} ${verdict.rule.word_threshold.toFixed(2)}`;
+  return `${verdict.words[word] ? "≥" : "<"} ${decimal(verdict.rule.word_threshold, 3)}`;
 }
 
 function hint(verdicts, word) {

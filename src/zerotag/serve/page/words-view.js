@@ -1,6 +1,6 @@
 // A unit as running text: words shaded by score, the verdict beside them.
 
-import { el, hidden } from "./dom.js";
+import { decimal, el, hidden } from "./dom.js";
 import { runs } from "./rule.js";
 
 /** The element of a word that can be pointed at, focused and corrected. */
@@ -21,16 +21,24 @@ export function toShow(verdicts) {
   return given.length ? given : ordered.slice(0, 1);
 }
 
+/** What a person made of a word: "added" or "removed", or nothing. */
+export function correctionOf(word, verdicts) {
+  const said = verdicts.filter((verdict) => verdict.said.has(word)).map((verdict) => verdict.said.get(word));
+  if (!said.length) return null;
+  return said.includes(true) ? "added" : "removed";
+}
+
+/** A number as a share of a scale from 0 to 1. */
+export function share(number) {
+  return Math.max(0, Math.min(1, number));
+}
+
 /** Shows on a word what was decided about it; `tag` names the labels where there could be several. */
 export function dressWord(element, word, verdicts, tag = "") {
   const given = verdicts.filter((verdict) => verdict.decided[word]);
   const look = lookOf(word, given, verdicts);
-  const corrected = verdicts.filter((verdict) => verdict.said.has(word));
-  const added = corrected.some((verdict) => verdict.said.get(word));
-  const classes = ["word", look.hue];
-  if (given.length) classes.push("yes");
-  if (corrected.length) classes.push(added ? "added" : "removed");
-  element.className = classes.join(" ");
+  const classes = ["word", look.hue, given.length ? "yes" : null, correctionOf(word, verdicts)];
+  element.className = classes.filter(Boolean).join(" ");
   element.style.setProperty("--strength", look.strength(word).toFixed(2));
   element.setAttribute("aria-pressed", given.length > 0);
   if (tag) element.dataset.tag = tag;
@@ -38,14 +46,15 @@ export function dressWord(element, word, verdicts, tag = "") {
 }
 
 function verdictElement(verdicts) {
-  const rows = toShow(verdicts).map((verdict) =>
+  const rows = toShow(verdicts).map(({ name, hue, score, positive, rule: { sentence_threshold: threshold } }) =>
     el(
       "p",
-      { class: verdict.positive ? `${verdict.hue} yes` : verdict.hue },
-      el("b", { text: verdict.name }),
-      hidden(verdict.positive ? ": yes, score" : ": no, score"),
-      el("span", { text: verdict.score.toFixed(2) }),
-      el("i", { style: { "--strength": Math.max(0, Math.min(1, verdict.score)).toFixed(3) } }),
+      { class: positive ? `${hue} yes` : hue, title: `${name} from ${threshold.toFixed(2)}` },
+      el("b", { text: name }),
+      hidden(positive ? ": yes, score " : ": no, score "),
+      el("span", { text: decimal(score, 2) }),
+      hidden(`, threshold ${threshold.toFixed(2)}`),
+      el("i", { style: { "--strength": share(score).toFixed(3), "--threshold": share(threshold).toFixed(3) } }),
     ),
   );
   return el("div", { class: "verdict" }, ...rows);
@@ -74,8 +83,8 @@ export function buildWords(session, unit) {
   return { node, lines: [words], dress };
 }
 
-/** The label names to show after the last word of each run. */
-function tagsOf(verdicts) {
+/** The label names to show after the last word of each run, by word. */
+export function tagsOf(verdicts) {
   const tags = new Map();
   for (const verdict of verdicts) {
     for (const [, last] of runs(verdict.decided)) {

@@ -1,6 +1,6 @@
 // Sends what has no result yet, batch by batch, and is patient with a server that is busy or away.
 
-import { label, Problem } from "./api.js";
+import { fetchModels, label, Problem } from "./api.js";
 import { keyOf } from "./session.js";
 
 const FIRST = 8; // something to look at soon
@@ -63,8 +63,9 @@ export class Work {
     const controller = new AbortController();
     this.#flight = { reading, units, controller };
     try {
-      const records = await label(units.map((unit) => unit.words ?? unit.text), reading, controller.signal);
-      this.#session.addResults(reading, units, records);
+      const { revision, results } = await label(units.map((unit) => unit.words ?? unit.text), reading, controller.signal);
+      if (revision !== this.#session.modelOf(reading).revision) return await this.#renewModels(reading.model, revision);
+      this.#session.addResults(reading, units, results);
       return null;
     } catch (problem) {
       if (problem.name === "AbortError") return null;
@@ -73,6 +74,14 @@ export class Work {
     } finally {
       this.#flight = null;
     }
+  }
+
+  /** The model was replaced while the page was open: its labels and rules are others now. */
+  async #renewModels(name, revision) {
+    const offer = await fetchModels();
+    this.#session.setModels(offer);
+    const isKnown = offer.models.some((model) => model.name === name && model.revision === revision);
+    return isKnown ? null : new Problem("unavailable", "The model is being replaced.");
   }
 
   /** Finds the unit that the server would not take, so that the others go on without it. */
@@ -98,9 +107,11 @@ export class Work {
     }
   }
 
-  /** The next batch: the main reading first, of units in their order. */
+  /** The next batch, of units in their order: the main reading first, and slow methods last. */
   #next() {
-    for (const reading of this.#session.readings) {
+    const [main, ...others] = this.#session.readings;
+    const isSlow = ({ method }) => Number(method !== "native");
+    for (const reading of main ? [main, ...others.sort((a, b) => isSlow(a) - isSlow(b))] : []) {
       const missing = this.#missing(reading);
       if (missing.length) return { reading, units: this.#fitting(reading, missing) };
     }
