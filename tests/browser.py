@@ -41,13 +41,13 @@ class KnownScores:
         for sentence in sentences:
             scores = np.array([[self._word(word, label) for label in self._labels] for word in sentence.words])
             verdicts = tuple(
-                0.9375 if set(map(str.lower, sentence.words)) & set(toy.CUES[label]) else 0.125
+                0.9375 if set(map(str.lower, sentence.words)) & set(toy.CUES.get(label, ())) else 0.125
                 for label in self._labels
             )
             yield Scored(sentence, verdicts, scores.reshape(len(sentence.words), len(self._labels)))
 
     def _word(self, word: str, label: str) -> float:
-        score = 0.875 if word.lower() in toy.CUES[label] else sum(map(ord, word + label)) % 64 / 128
+        score = 0.875 if word.lower() in toy.CUES.get(label, ()) else sum(map(ord, word + label)) % 64 / 128
         return score if self._method == "native" else 4 * score - 1
 
 
