@@ -23,7 +23,7 @@ browser:  ## Chromium for the tests of the page, where it can be had; without it
 	  && apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
 	  || echo "no Chromium: the tests of the page will be skipped; install the package chromium, or set ZEROTAG_CHROMIUM"
 
-screenshots: .venv/dev  ## the pictures of the page in the README
+screenshots: .venv/dev  ## the pictures of the page and of the report
 	test -d zerotag-demo/model || $(BIN)/zerotag demo
 	$(BIN)/python benchmarks/page_screenshots.py zerotag-demo/model docs/images
 

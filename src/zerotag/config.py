@@ -100,7 +100,7 @@ class TrainConfig:
     """Weight of what the teacher says of the words, beside the sentence labels."""
 
     calibrated: bool = True
-    """Whether word thresholds are chosen, by the sentence labels of the development set, or fixed at 0.5."""
+    """Whether thresholds are chosen, by the sentence labels of the development set, or fixed at 0.5."""
 
     batch_size: int | None = None
     """Sentences per step. None: 16, or 32 from 10,000 training sentences on."""
