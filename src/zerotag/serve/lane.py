@@ -159,7 +159,6 @@ class Lane:
         start = time.monotonic()
         await loop.run_in_executor(self._threads, self._answer, slices, loop)
         self._cost_per_second = sum(one.cost for one in slices) / (time.monotonic() - start)
-        self.on_round(sum(len(one.sentences) for one in slices))
 
     def _take(self) -> list[Slice]:
         slices: list[Slice] = []
@@ -179,8 +178,9 @@ class Lane:
 
     def _answer(self, slices: Sequence[Slice], loop: asyncio.AbstractEventLoop) -> None:
         """In a thread: all together or, if that fails, each for itself, so that one cannot spoil the others."""
+        sentences = [sentence for one in slices for sentence in one.sentences]
         try:
-            records = iter(self._work(slices[0].job.method, [s for one in slices for s in one.sentences]))
+            records = iter(self._work(slices[0].job.method, sentences))
         except Exception as error:
             if len(slices) > 1:
                 for one in slices:
@@ -188,5 +188,6 @@ class Lane:
                 return
             loop.call_soon_threadsafe(slices[0].job.fail, error)
             return
+        loop.call_soon_threadsafe(self.on_round, len(sentences))  # first: who has an answer finds it counted
         for one in slices:
             loop.call_soon_threadsafe(one.job.add, one.start, [next(records) for _ in one.sentences])
