@@ -19,7 +19,7 @@ lint: .venv/dev
 	$(BIN)/mypy
 
 browser:  ## Chromium for the tests of the page, where it can be had; without it they skip and say so
-	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+	@command -v "$${ZEROTAG_CHROMIUM:-chromium}" >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
 	  && apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
 	  || echo "no Chromium: the tests of the page will be skipped; install the package chromium, or set ZEROTAG_CHROMIUM"
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "true"
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny models gain nothing from more, and waiting threads take cores
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as for all that a shell starts in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # programs under test are to hear it
 
 import pytest
 from hypothesis import settings

@@ -122,7 +122,8 @@ class FusedLayers(nn.Module):
         place = torch.arange(length, device=hidden_states.device)
         by_distance: Tensor = self.relative_attention_bias(self._bucket(place[None] - place[:, None]))  # (L, L, heads)
         room = -(-length // _ALIGNMENT) * _ALIGNMENT
-        bias = by_distance.new_empty(windows, by_distance.shape[-1], length, room)[..., :length]
+        # Zeros, since a kernel that reads whole rows multiplies what is past their end by 0, and memory may hold a NaN.
+        bias = by_distance.new_zeros(windows, by_distance.shape[-1], length, room)[..., :length]
         bias.copy_(by_distance.permute(2, 0, 1))
         return bias if mask is None else bias.add_(mask)
 

@@ -170,6 +170,15 @@ def test_unknown_names(service: Service) -> None:
     assert (wrong.status, wrong.code, wrong.headers["Allow"]) == (405, "wrong_method", "POST")
 
 
+@pytest.mark.parametrize("path", ["/", "/healthz", "/v1/models"])
+def test_head_is_get_without_the_body(service: Service, path: str) -> None:
+    head, get = service.ask("HEAD", path), service.get(path)
+    assert (head.status, head.body) == (get.status, b"") == (200, b"")
+    for name in ("Content-Type", "Content-Length"):
+        assert head.headers[name] == get.headers[name]
+    assert service.ask("HEAD", "/v1/label").status == 405
+
+
 def test_other_methods_have_limits_of_their_own(service: Service) -> None:
     reply = service.label(["the pump may fail"], method="occlusion")
     assert reply.json["method"] == "occlusion"

@@ -59,7 +59,7 @@ def locate(experiment: Experiment, name: str, data: Path | None) -> Path:
 def read_splits(experiment: Experiment, name: str, data: Path | None) -> Splits:
     """Read a corpus."""
     folder = locate(experiment, name, data)
-    return _released(CORPORA[name], folder) if name in CORPORA else _own(folder)
+    return released(CORPORA[name], folder) if name in CORPORA else _own(folder)
 
 
 def _own(folder: Path) -> Splits:
@@ -68,7 +68,8 @@ def _own(folder: Path) -> Splits:
     return Splits.of(train, dev, test)
 
 
-def _released(corpus: CorpusModule, folder: Path) -> Splits:
+def released(corpus: CorpusModule, folder: Path) -> Splits:
+    """One of the paper's corpora as it was released, checked."""
     splits = corpus.read_splits(folder)
     check(splits, corpus.FACTS)
 

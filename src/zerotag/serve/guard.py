@@ -58,7 +58,9 @@ class Guard:
 
         try:
             self._check(scope)
-            await self._app(scope, receive, send_guarded)
+            # HEAD is GET but for the body, which the server leaves out.
+            asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
+            await self._app(asked, receive, send_guarded)
         except HttpError as problem:
             self._metrics.rejected(problem.code)
             await problem.response()(scope, receive, send_guarded)

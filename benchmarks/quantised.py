@@ -1,0 +1,78 @@
+"""What 8 bits cost: word F1 and MAP of an exported int8 model beside the torch model that it was made of.
+
+    python benchmarks/quantised.py                              # the demonstration corpus, 2 minutes on two cores
+    ZEROTAG_DATA=FOLDER python benchmarks/quantised.py          # and CoNLL-2010: 2,000 training sentences, all of dev
+
+Losses are in points, and may be negative: a score that moves across the threshold can move the right way.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+from results_file import row, write_results
+
+from zerotag import load
+from zerotag.compare.corpora import drawn, released
+from zerotag.data import read, read_gold
+from zerotag.data.corpora import CORPORA
+from zerotag.evaluate import Measures, evaluate
+from zerotag.labeller import Labeller, WordLabeller
+from zerotag.onnx.exporting import export
+from zerotag.training import train
+from zerotag.types import Corpus, GoldExample
+
+SENTENCES = 2_000  # of CoNLL-2010 to train on
+TARGET = "< 0.5 points"
+
+Parts = dict[str, Corpus[GoldExample]]
+
+
+def demonstration() -> tuple[WordLabeller, Parts]:
+    """A model of the demonstration corpus, and what to try it on."""
+    corpus = Path(str(files("zerotag.demo")))
+    labeller = train(read(corpus / "hedging.train.jsonl"))
+    names = {"test": "demonstration", "unseen": "demonstration, unseen hedges"}
+    return labeller, {name: read_gold(corpus / f"hedging.{part}.jsonl") for part, name in names.items()}
+
+
+def conll2010(folder: Path) -> tuple[WordLabeller, Parts]:
+    """A model of some of CoNLL-2010, and its development set."""
+    splits = released(CORPORA["conll2010"], folder)
+    labeller = train(drawn(splits.train, SENTENCES, seed=1))  # it is calibrated on a part of these, not on dev
+    return labeller, {"CoNLL-2010 development set": splits.dev_with_word_labels}
+
+
+def compared(labeller: WordLabeller, parts: Parts) -> Iterator[dict[str, object]]:
+    """Rows with what is lost, in points."""
+    with tempfile.TemporaryDirectory() as scratch:
+        export(labeller, Path(scratch, "int8"), int8=True)
+        small = load(Path(scratch, "int8"))
+        for name, part in parts.items():
+            full, quantised = measured(labeller, part), measured(small, part)
+            for measure in ("word_f1", "map"):
+                before, after = (100 * getattr(one, measure) for one in (full, quantised))
+                what = f"{'MAP' if measure == 'map' else 'word F1'} lost, {name}: {before:.2f} in full precision"
+                yield row(what, None, before - after, TARGET)
+
+
+def measured(labeller: Labeller, part: Corpus[GoldExample]) -> Measures:
+    """How well it does."""
+    scored = labeller.score(example.sentence for example in part.examples)
+    return evaluate(zip(part.examples, scored, strict=True), labeller.label_names, labeller.rules).macro
+
+
+def main() -> None:
+    """Train, export, evaluate, print, write the results."""
+    rows = [*compared(*demonstration())]
+    if data := os.environ.get("ZEROTAG_DATA"):
+        rows += compared(*conll2010(Path(data, "conll2010")))
+    write_results("quantised", rows)
+
+
+if __name__ == "__main__":
+    main()
