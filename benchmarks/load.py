@@ -63,7 +63,7 @@ class Connection:
 
     async def ask(self, request: bytes) -> int:
         """Send a request, read all of the answer, give its status."""
-        if self._streams is None:
+        if self._streams is None or self._streams[0].at_eof():  # the service hangs up on who is silent for long
             self._streams = await asyncio.open_connection("127.0.0.1", self._port, limit=2**24)
         reader, writer = self._streams
         writer.write(request)

@@ -1,6 +1,6 @@
 """The service under load: against `zerotag label`, against a plain FastAPI handler, and beyond its capacity.
 
-    python benchmarks/serve.py                      # about 15 minutes, 10 of them for the memory
+    python benchmarks/serve.py                      # about 20 minutes, 10 of them for the memory
     python benchmarks/serve.py --seconds 5 --memory-seconds 20
 
 Everything shares the machine's cores, the clients included. With 64 clients in a closed loop a request waits for 63
@@ -232,7 +232,7 @@ def rows(found: dict[str, Any], by_label: float, plain_run: Tally, full: Tally) 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=30.0, help="for each measurement")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for each measurement")
     parser.add_argument("--memory-seconds", type=float, default=600.0)
     parser.add_argument("--run", choices=["label", "plain"], help=argparse.SUPPRESS)
     parser.add_argument("--model", type=Path, help=argparse.SUPPRESS)
