@@ -21,10 +21,12 @@ LENGTHS = (1_250, 5_000, 20_000)
 ROUNDS = 5
 TARGET = 1.25
 PROGRAM = """
-import resource, sys, time
+import sys, time
 from statistics import median
 import zerotag
 folder, length, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+sys.path.insert(0, sys.argv[4])
+from peak import peak_bytes
 labeller = zerotag.load(folder)
 words = "Perhaps the pump that was replaced last week may leak again .".split()
 document = [" ".join(words[i % len(words)] for i in range(length))]
@@ -35,16 +37,15 @@ for _ in range(rounds):
     (result,) = labeller.label(document)
     taken.append(time.perf_counter() - start)
 assert len(result.words) == length
-print(median(taken), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(median(taken), peak_bytes())
 """
 
 
 def measure(folder: Path, length: int) -> tuple[float, float]:
     """Microseconds per word, and MiB in memory at most."""
-    command = [sys.executable, "-c", PROGRAM, str(folder), str(length), str(ROUNDS)]
+    command = [sys.executable, "-c", PROGRAM, str(folder), str(length), str(ROUNDS), str(Path(__file__).parent)]
     seconds, peak = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return float(seconds) / length * 1e6, float(peak) / unit
+    return float(seconds) / length * 1e6, float(peak) / 2**20
 
 
 def main() -> None:

@@ -67,14 +67,15 @@ def lines() -> Iterator[bytes]:
 def peak_memory(model: Path, source: Path, out: Path) -> int:
     """Bytes that a run of its own had in memory at most; its progress and summary go to standard error."""
     program = (
-        "import resource, sys\n"
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        "from peak import peak_bytes\n"
         "from zerotag.cli import main\n"
         f"sys.argv = ['zerotag', 'label', {str(model)!r}, {str(source)!r}, '--out', {str(out)!r}]\n"
         "main()\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        "print(peak_bytes())"
     )
     done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True)
-    return int(done.stdout) * (1 if sys.platform == "darwin" else 1024)
+    return int(done.stdout)
 
 
 def main() -> None:

@@ -34,6 +34,18 @@ TITLES = {
     "long_documents": "Long documents: the cost of a word in one of 20,000 words against one of 1,250",
     "serve": "The service",
 }
+# What the figures leave open: where the time goes, what the floor is, what a target does not say.
+NOTES = {
+    "explaining": "Where the time of LIME goes: 5,000 masked copies of 30 sentences a second are 150,000 forward passes"
+    " a second, which keep the GPU busy. So the pass is the floor, and more is to be had from a faster "
+    "pass, not from the code around it. As our LIME gets faster, the second row gets smaller; the third "
+    "is the comparison of the paper, which used the package.",
+    "serve": "Clients, service and network share two cores. Beside `label`, the service has requests to read and "
+    "answers to send (a tenth of a core), sorts fewer sentences by length, and its threads wait for one "
+    "another's turn in Python. Three batches may wait. For a request of a hundred texts that is a few "
+    "times its own time; a request of one text is answered within those batches, too, but that is many "
+    "times the milliseconds which it takes alone.",
+}
 BEGINNING = """# Speed
 
 Every figure was measured in the same run as its peer, on the same machine and the same sentences; ratios of medians are
@@ -114,6 +126,8 @@ def _section(benchmark: Benchmark) -> Iterator[str]:
         verdict = {True: "met", False: "**missed**", None: ""}[result.is_met]
         cells = [_number(result.peer), _number(result.ours), _number(result.ratio), result.target or ""]
         yield f"| {result.what} | {' | '.join(cells)} | {verdict} |"
+    if benchmark.name in NOTES:
+        yield f"\n{NOTES[benchmark.name]}"
     versions = ", ".join(f"{name} {version}" for name, version in benchmark.versions.items())
     yield f"\n`benchmarks/{benchmark.name}.py`, {benchmark.date}, {benchmark.machine}; {versions}.\n"
 
