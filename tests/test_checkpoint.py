@@ -105,7 +105,7 @@ def test_a_position_can_be_read_without_the_training(tmp_path: Path) -> None:
 def test_another_fingerprint_is_refused_at_once(tmp_path: Path, of_teacher: bool) -> None:
     its_network, optimizer = trained(1)
     whole = Checkpoints(tmp_path, "print")
-    (whole.of_teacher() if of_teacher else whole).save(its_network, optimizer, Position())
+    (whole.of_teacher(0) if of_teacher else whole).save(its_network, optimizer, Position())
     with pytest.raises(ZerotagError) as caught:
         Checkpoints(tmp_path, "another")
     message = str(caught.value)
@@ -120,16 +120,16 @@ def test_a_teacher_and_its_network_are_kept_apart(tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path, "print")
     teacher, its_optimizer = trained(1)
     its_network, optimizer = trained(2)
-    checkpoints.of_teacher().save_best(teacher, 0)
-    checkpoints.of_teacher().save(teacher, its_optimizer, Position(epoch=7, best_epoch=0))
+    checkpoints.of_teacher(0).save_best(teacher, 0)
+    checkpoints.of_teacher(0).save(teacher, its_optimizer, Position(epoch=7, best_epoch=0))
     assert Checkpoints(tmp_path, "print").resume(*trained(3)) == Position()
     checkpoints.save_best(its_network, 0)
     checkpoints.save(its_network, optimizer, Position(epoch=1, best_epoch=0))
     checkpoints.save(its_network, optimizer, Position(epoch=2, best_epoch=0))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["best-0000", "step-0002-00000000", "teacher"]
-    assert sorted(path.name for path in (tmp_path / "teacher").iterdir()) == ["best-0000", "step-0007-00000000"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["best-0000", "step-0002-00000000", "teacher-1"]
+    assert sorted(path.name for path in (tmp_path / "teacher-1").iterdir()) == ["best-0000", "step-0007-00000000"]
 
-    for part, saved, epoch in ((checkpoints, its_network, 2), (checkpoints.of_teacher(), teacher, 7)):
+    for part, saved, epoch in ((checkpoints, its_network, 2), (checkpoints.of_teacher(0), teacher, 7)):
         other, other_optimizer = trained(3)
         assert part.resume(other, other_optimizer).epoch == epoch
         assert same_weights(other, saved)
@@ -142,16 +142,16 @@ def test_what_is_wrong_with_a_teacher_is_wrong_with_the_training(tmp_path: Path)
     """Whoever deletes the folder that is named can start anew."""
     folder = tmp_path / "model.partial"
     its_network, optimizer = trained(1)
-    Checkpoints(folder, "print").of_teacher().save(its_network, optimizer, Position())
-    (folder / "teacher" / "step-0000-00000000" / "network.safetensors").write_bytes(b"")
+    Checkpoints(folder, "print").of_teacher(0).save(its_network, optimizer, Position())
+    (folder / "teacher-1" / "step-0000-00000000" / "network.safetensors").write_bytes(b"")
     with pytest.raises(ZerotagError, match=rf"^{folder}, an unfinished training, is damaged"):
-        Checkpoints(folder, "print").of_teacher().resume(its_network, optimizer)
-    (folder / "teacher" / "step-0000-00000000" / "position.json").write_bytes(b"")
+        Checkpoints(folder, "print").of_teacher(0).resume(its_network, optimizer)
+    (folder / "teacher-1" / "step-0000-00000000" / "position.json").write_bytes(b"")
     with pytest.raises(ZerotagError, match=rf"^{folder}, an unfinished training, is damaged"):
         Checkpoints(folder, "print")
-    (folder / "teacher" / "step-0000-00000000" / "position.json").unlink()
-    (folder / "teacher" / "step-0000-00000000").rename(folder / "teacher" / ".step-killed")
-    Checkpoints(folder, "print").of_teacher().delete()
+    (folder / "teacher-1" / "step-0000-00000000" / "position.json").unlink()
+    (folder / "teacher-1" / "step-0000-00000000").rename(folder / "teacher-1" / ".step-killed")
+    Checkpoints(folder, "print").of_teacher(0).delete()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -12,13 +12,14 @@ from torch import Tensor
 
 import tiny
 import toy
+from zerotag.align import on_tokens
 from zerotag.calibrate import ORIGIN
 from zerotag.config import PLAIN, PRESETS, ModelConfig, TrainConfig
 from zerotag.evaluate import Measures, evaluate
 from zerotag.labeller import WordLabeller
 from zerotag.model import Network, TensorBatch
 from zerotag.run import Run
-from zerotag.teaching import Teacher
+from zerotag.teaching import Teacher, token_targets
 from zerotag.training import Progress, train
 from zerotag.types import Corpus, Example, Rule, Sentence
 
@@ -130,19 +131,40 @@ def test_the_network_is_taught_what_the_teacher_says(model: ModelConfig, monkeyp
         assert isinstance(teacher, Teacher)
         assert not teacher.training
         assert labels.tolist() == [list(example.labels) for example in toy.corpus(20).examples]
-        targets.extend(
-            np.full((len(sentence), 1), number / 20, np.float32) for number, sentence in enumerate(sentences)
-        )
-        return targets
+        said = [np.full((sentence.words, 1), number / 20, np.float32) for number, sentence in enumerate(sentences)]
+        for words in said:
+            words[0] = 1
+        targets.extend(on_tokens(sentence, words) for sentence, words in zip(sentences, said, strict=True))
+        return said
 
     epoch = Run._epoch
     monkeypatch.setattr(Run, "_epoch", watched)
-    monkeypatch.setattr("zerotag.training.token_targets", teach)
+    monkeypatch.setattr("zerotag.training.worth_of_words", teach)
     train(toy.corpus(20), toy.corpus(10, seed=1), model=model, training=QUICK)
     assert [(type(network), given is None) for network, given in seen] == [(Teacher, True)] * 2 + [(Network, False)] * 2
-    assert all(given is targets for _, given in seen[2:])
+    for _, given in seen[2:]:
+        assert [one.tolist() for one in given] == [one.tolist() for one in targets]
     assert seen[0][0] is seen[1][0]
     assert not {id(p) for p in seen[0][0].parameters()} & {id(p) for p in seen[2][0].parameters()}
+
+
+def test_several_teachers_differ_and_are_all_heard(model: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[Any] = []
+    progress: list[Progress] = []
+
+    def listen(sentences: list[Any], said: list[Any]) -> list[Any]:
+        heard.extend(said)
+        return token_targets(sentences, said)
+
+    monkeypatch.setattr("zerotag.training.token_targets", listen)
+    for teachers in (1, 2):
+        training = replace(QUICK, teachers=teachers)
+        train(toy.corpus(20), toy.corpus(10, seed=1), model=model, training=training, on_progress=progress.append)
+    alone, first, second = (np.concatenate(said) for said in heard)
+    np.testing.assert_array_equal(alone, first)
+    assert np.abs(first - second).max() > 1e-3
+    assert progress[-1].epochs == progress[-1].epochs_done == 2 * 2 + 2
+    assert progress[-1].steps_done == progress[-1].steps
 
 
 def test_more_weight_on_words_is_more_loss(model: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:

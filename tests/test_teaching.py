@@ -18,8 +18,8 @@ from zerotag.encoders import truncate
 from zerotag.inference import predict
 from zerotag.model import Network, TensorBatch, read_with
 from zerotag.soft_attention import HeadOutput
-from zerotag.teaching import Teacher, token_targets, word_worth
-from zerotag.types import Sentence
+from zerotag.teaching import Teacher, token_targets, word_worth, worth_of_words
+from zerotag.types import BoolArray, FloatArray, Sentence
 
 CPU = torch.device("cpu")
 CONFIG = ModelConfig(encoder="tiny", window=tiny.POSITIONS // 2)
@@ -32,6 +32,10 @@ def aligner() -> Aligner:
 
 def encoded(aligner: Aligner, *texts: str) -> list[Encoded]:
     return aligner.encode([Sentence.from_words(text.split()) for text in texts])
+
+
+def taught_by(teacher: Network, aligner: Aligner, sentences: list[Encoded], labels: BoolArray) -> list[FloatArray]:
+    return token_targets(sentences, [worth_of_words(teacher, aligner, sentences, labels)])
 
 
 # What words are worth, by hand
@@ -119,7 +123,7 @@ def test_each_label_has_its_own_sentences_and_words(aligner: Aligner) -> None:
         [[0, leaks, 0], [0, leaks, 0], [0, 1, 0]],
         [[1, leaks, 0], [may, 1, 0], *[[may, leaks, 0]] * 3],
     ]
-    targets = token_targets(teacher, aligner, sentences, labels)
+    targets = taught_by(teacher, aligner, sentences, labels)
     assert [one.dtype for one in targets] == [np.float32] * 4
     for found, wanted in zip(targets, expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-4)
@@ -132,13 +136,22 @@ def test_every_sub_word_gets_the_worth_of_its_word_and_the_best_of_two(
     monkeypatch.setattr("zerotag.teaching.word_worth", lambda *_: [np.array([1.0, 0.4, 0.7], np.float32)])
     pair_tokens, pair_words = np.array([[0, 0], [1, 0], [2, 0], [3, 1], [4, 1], [4, 2]]).T
     sentence = Encoded(np.arange(10, 16), pair_tokens, pair_words, 3)
-    (target,) = token_targets(Scripted(), aligner, [sentence], np.array([[True]]))
+    (target,) = taught_by(Scripted(), aligner, [sentence], np.array([[True]]))
     assert target[:, 0].tolist() == pytest.approx([1, 1, 1, 0.4, 0.7, 0])
+
+
+def test_several_teachers_are_averaged_and_the_best_word_has_1(aligner: Aligner) -> None:
+    sentences = encoded(aligner, "the pump may", "a valve")
+    first = [np.array([[0.2, 0], [0, 1], [1, 0.5]], np.float32), np.zeros((2, 2), np.float32)]
+    second = [np.array([[0.6, 0], [1, 0], [0.8, 0.3]], np.float32), np.zeros((2, 2), np.float32)]
+    the_pump_may, nothing = token_targets(sentences, [first, second])
+    np.testing.assert_allclose(the_pump_may, [[0.4 / 0.9, 0], [0.5 / 0.9, 1], [1, 0.8]], rtol=1e-6)
+    assert not nothing.any()
 
 
 def test_targets_of_sentences_that_have_no_label_are_never_asked_for(aligner: Aligner) -> None:
     teacher = Scripted(({"may": 0.9}, {}))
-    targets = token_targets(teacher, aligner, encoded(aligner, "may", "the pump may"), np.array([[False], [False]]))
+    targets = taught_by(teacher, aligner, encoded(aligner, "may", "the pump may"), np.array([[False], [False]]))
     assert [target.tolist() for target in targets] == [[[0.0]], [[0.0]] * 3]
     assert teacher.sentences_read == 0
 
@@ -260,7 +273,7 @@ def test_a_document_is_taught_in_several_windows() -> None:
     teacher, aligner = teacher_of("bert")
     (document,) = aligner.encode([words(150)])
     assert len(aligner.windows(len(document))) > 3
-    (target,) = token_targets(teacher, aligner, [document], np.array([[True, False]]))
+    (target,) = taught_by(teacher, aligner, [document], np.array([[True, False]]))
     assert target.shape == (len(document), 2)
     assert target[:, 0].max() == 1
     assert (target[:, 0] > 0).all()

@@ -54,10 +54,10 @@ class Position:
         return self.history[self.best_epoch].dev_f1 if self.best_epoch >= 0 else -1.0
 
 
-TEACHER = "teacher"
-"""The folder, within that of a training, with the checkpoints of its teacher."""
+_TEACHER = "teacher-"
+"""How folders with the checkpoints of teachers begin, within that of their training."""
 
-_OURS = ("step-", "best-", ".step-", ".best-")  # how other names in a folder of checkpoints begin
+_OURS = ("step-", "best-", ".step-", ".best-", _TEACHER)  # how other names in a folder of checkpoints begin
 _NETWORK, _OPTIMIZER, _POSITION = "network.safetensors", "optimizer.safetensors", "position.json"
 
 
@@ -72,9 +72,9 @@ class Checkpoints:
         self._fingerprint = fingerprint
         with explained(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            if any(file.name != TEACHER and not file.name.startswith(_OURS) for file in folder.iterdir()):
+            if not all(file.name.startswith(_OURS) for file in folder.iterdir()):
                 raise ZerotagError(f"{folder} is in the way: the unfinished training is kept there; move it elsewhere")
-        for newest in filter(None, map(_newest, (folder, folder / TEACHER))):
+        for newest in filter(None, map(_newest, (folder, *folder.glob(f"{_TEACHER}*")))):
             with _undamaged(folder):
                 its_fingerprint, _ = _read_position(newest)
             if its_fingerprint != fingerprint:
@@ -83,10 +83,10 @@ class Checkpoints:
                     "repeat those to finish it, delete the folder to start anew, or choose another --out"
                 )
 
-    def of_teacher(self) -> Checkpoints:
-        """Those of the training's teacher, in a folder within."""
+    def of_teacher(self, number: int) -> Checkpoints:
+        """Those of one of the training's teachers, in a folder within."""
         checkpoints = copy.copy(self)
-        checkpoints._folder = self._training / TEACHER
+        checkpoints._folder = self._training / f"{_TEACHER}{number + 1}"
         return checkpoints
 
     def save(self, network: Network, optimizer: Optimizer, position: Position) -> None:
@@ -98,7 +98,7 @@ class Checkpoints:
             document = {"fingerprint": self._fingerprint, **asdict(position)}
             (new / _POSITION).write_text(json.dumps(document))
         for old in self._folder.iterdir():
-            if old not in (newest, self._best(position.best_epoch), self._folder / TEACHER):
+            if old not in (newest, self._best(position.best_epoch)) and not old.name.startswith(_TEACHER):
                 shutil.rmtree(old)
 
     def resume(self, network: Network, optimizer: Optimizer) -> Position:

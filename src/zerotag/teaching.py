@@ -61,16 +61,30 @@ def _average(logits: list[Tensor]) -> Tensor:
     return torch.logit(torch.stack(logits).float().sigmoid().mean(dim=0), eps=1e-7)
 
 
-def token_targets(
+def worth_of_words(
     teacher: Network, aligner: Aligner, sentences: Sequence[Encoded], labels: BoolArray
 ) -> list[FloatArray]:
-    """What each token should score, (tokens, K): from 0 to 1 in a sentence with the label, else 0."""
+    """What a teacher says of each word, (words, K): from 0 to 1 in a sentence with the label, else 0."""
     worth = [np.zeros((sentence.words, labels.shape[1]), np.float32) for sentence in sentences]
     for k in range(labels.shape[1]):
         positive = np.flatnonzero(labels[:, k]).tolist()
         for i, words in zip(positive, word_worth(teacher, aligner, [sentences[i] for i in positive], k), strict=True):
             worth[i][:, k] = words
-    return [on_tokens(sentence, words) for sentence, words in zip(sentences, worth, strict=True)]
+    return worth
+
+
+def token_targets(sentences: Sequence[Encoded], said: Sequence[Sequence[FloatArray]]) -> list[FloatArray]:
+    """What each token should score, (tokens, K), after what each teacher has said of the words of all sentences."""
+    return [
+        on_tokens(sentence, _relative(np.mean(words, axis=0)))
+        for sentence, words in zip(sentences, zip(*said, strict=True), strict=True)
+    ]
+
+
+def _relative(worth: FloatArray) -> FloatArray:
+    """To the best word, which teachers who disagree leave below 1."""
+    relative: FloatArray = worth / np.maximum(worth.max(axis=0), 1e-7)
+    return relative
 
 
 def word_worth(teacher: Network, aligner: Aligner, sentences: Sequence[Encoded], k: int) -> list[FloatArray]:
@@ -84,7 +98,7 @@ def word_worth(teacher: Network, aligner: Aligner, sentences: Sequence[Encoded],
             scores[word] = low[word]  # a hidden word says nothing of itself
             np.minimum(low, scores, out=low)
     products = [scores * low for scores, low in zip(in_view, lowest, strict=True)]
-    return [product / max(float(product.max()), 1e-7) for product in products]
+    return [*map(_relative, products)]
 
 
 def _scores(teacher: Network, aligner: Aligner, sentences: Sequence[Encoded], k: int) -> list[FloatArray]:

@@ -34,13 +34,14 @@ from zerotag.optimizers import learning_rate
 from zerotag.run import Around, EncodedCorpus, Progress, Run
 from zerotag.split import split
 from zerotag.storage import Manifest
-from zerotag.teaching import Teacher, token_targets
+from zerotag.teaching import Teacher, token_targets, worth_of_words
 from zerotag.types import Corpus, Example, FloatArray, Rule
 
 __all__ = ["Progress", "train"]
 
 FEWEST_SENTENCES = 10
 MANY_SENTENCES = 10_000
+SEEDS_APART = 1_000_000_007  # between teachers of one training: others may have the next seeds
 BOTH_NEEDED = "sentences of both kinds are needed"
 
 
@@ -140,25 +141,33 @@ class Course:
             targets = [on_tokens(*pair) for pair in zip(train_set.sentences, self.word_targets, strict=True)]
             train_set = replace(train_set, token_targets=targets)
         elif self.training.teacher_epochs:
-            train_set = self._taught(copy.deepcopy(encoder), train_set, dev_set, self.training.teacher_epochs)
+            said = [self._taught(number, encoder, train_set, dev_set) for number in range(self.training.teachers)]
+            train_set = replace(train_set, token_targets=token_targets(train_set.sentences, said))
         torch.manual_seed(self.training.seed)
         network = Network(encoder, self.labels, self.model).to(self.device)
         objective = plain(self.training) if train_set.token_targets is None else taught(self.training)
-        around = Around(before=self.training.teacher_epochs or 0)
+        around = Around(before=self._teaching_epochs)
         position = self._run(network, objective, train_set, dev_set, self.training, self.checkpoints, around)
         return network, position, self._rules(network, dev_set)
 
+    @property
+    def _teaching_epochs(self) -> int:
+        return self.training.teachers * (self.training.teacher_epochs or 0)
+
     def _taught(
-        self, encoder: PreTrainedModel, train_set: EncodedCorpus, dev_set: EncodedCorpus, epochs: int
-    ) -> EncodedCorpus:
-        """The training sentences with what a teacher, who is trained first, says of their words."""
-        torch.manual_seed(self.training.seed)
-        teacher = Teacher(encoder, self.labels, self.model).to(self.device)
-        training = replace(self.training, epochs=epochs)
-        around = Around(after=self.training.epochs)
-        self._run(teacher, each_head(training), train_set, dev_set, training, self.checkpoints.of_teacher(), around)
+        self, number: int, encoder: PreTrainedModel, train_set: EncodedCorpus, dev_set: EncodedCorpus
+    ) -> list[FloatArray]:
+        """What a teacher, who is trained first, says of the words of the training sentences."""
+        epochs, seed = self.training.teacher_epochs or 0, (self.training.seed + number * SEEDS_APART) % 2**32
+        training = replace(self.training, epochs=epochs, seed=seed)
+        torch.manual_seed(seed)
+        teacher = Teacher(copy.deepcopy(encoder), self.labels, self.model).to(self.device)
+        before = number * epochs
+        around = Around(before, after=self._teaching_epochs - epochs - before + self.training.epochs)
+        checkpoints = self.checkpoints.of_teacher(number)
+        self._run(teacher, each_head(training), train_set, dev_set, training, checkpoints, around)
         labels = train_set.labels.numpy() > 0
-        return replace(train_set, token_targets=token_targets(teacher, self.aligner, train_set.sentences, labels))
+        return worth_of_words(teacher, self.aligner, train_set.sentences, labels)
 
     def _run(
         self,

@@ -22,7 +22,6 @@ from safetensors.torch import save_file
 
 import toy
 from commands import CommandLine, Outcome, Started, error_line
-from zerotag.checkpoint import TEACHER
 from zerotag.config import PRESETS
 from zerotag.run import Run
 
@@ -57,7 +56,7 @@ class Training:
         """Steps of the newest checkpoints, the teacher's included; an epoch has three."""
         return sum(
             max((3 * int(epoch) + int(step) for _, epoch, step in found), default=0)
-            for folder in (self.unfinished, self.unfinished / TEACHER)
+            for folder in (self.unfinished, self.unfinished / "teacher-1")
             for found in ([name.split("-") for name in names_in(folder) if name.startswith("step-")],)
         )
 
@@ -276,7 +275,7 @@ def test_other_settings_or_data_are_refused(tmp_path: Path, corpus: Path, encode
 def test_a_damaged_checkpoint_is_named(tmp_path: Path, corpus: Path, encoder: Path, of_teacher: bool) -> None:
     training = Training(tmp_path / "training", corpus, encoder, "--epochs", "2")
     assert training.run(partial(die_in_second_epoch, of_teacher=of_teacher)).code == KILLED
-    folder = training.unfinished / TEACHER if of_teacher else training.unfinished
+    folder = training.unfinished / "teacher-1" if of_teacher else training.unfinished
     (weights,) = folder.glob("step-*/network.safetensors")
     weights.write_bytes(weights.read_bytes()[:100])
     line = error_line(training.run())

@@ -46,6 +46,9 @@ def train(
     teacher_epochs: Annotated[
         int | None, typer.Option(help="Passes of the teacher that finds the words; 0: none, as in the paper.")
     ] = None,
+    teachers: Annotated[
+        int | None, typer.Option(help="How many of them; more take longer, and find a little more.")
+    ] = None,
     batch_size: Annotated[int | None, typer.Option(help="Sentences per step.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Peak learning rate.")] = None,
     patience: Annotated[int | None, typer.Option(help="Epochs without improvement before stopping.")] = None,
@@ -80,6 +83,7 @@ def train(
             "gamma": gamma,
             "epochs": epochs,
             "teacher_epochs": teacher_epochs,
+            "teachers": teachers,
             "batch_size": batch_size,
             "learning_rate": learning_rate,
             "patience": patience,
