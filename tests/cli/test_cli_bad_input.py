@@ -265,7 +265,7 @@ def test_no_space_for_an_unfinished_training(tmp_path: Path, encoder: Path) -> N
     command = ["train", corpus, "--out", out, "--model", encoder, "--epochs", 1]
     outcome = Started(command, partial(limit_files_to, 20_000), tmp_path / "log").outcome()
     line = error_line(outcome)
-    assert line.startswith(f"cannot write {out}.partial/teacher/best-0000: ")
+    assert line.startswith(f"cannot write {out}.partial/teacher-1/best-0000: ")
     assert "File too large" in line
     assert not out.exists()
     assert [file for file in Path(f"{out}.partial").rglob("*") if file.is_file()] == []
