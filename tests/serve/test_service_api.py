@@ -177,6 +177,7 @@ def test_head_is_get_without_the_body(service: Service, path: str) -> None:
     for name in ("Content-Type", "Content-Length"):
         assert head.headers[name] == get.headers[name]
     assert service.ask("HEAD", "/v1/label").status == 405
+    assert service.metric(f'zerotag_requests_total{{method="HEAD",route="{path}",status="200"}}') == 1
 
 
 def test_other_methods_have_limits_of_their_own(service: Service) -> None:

@@ -48,6 +48,9 @@ class Guard:
             return
         start = time.perf_counter()
         status = 0
+        method: str = scope["method"]
+        if method == "HEAD":  # it is GET but for the body, which the server leaves out
+            scope = {**scope, "method": "GET"}
 
         async def send_guarded(message: Message) -> None:
             nonlocal status
@@ -58,21 +61,19 @@ class Guard:
 
         try:
             self._check(scope)
-            # HEAD is GET but for the body, which the server leaves out.
-            asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
-            await self._app(asked, receive, send_guarded)
+            await self._app(scope, receive, send_guarded)
         except HttpError as problem:
             self._metrics.rejected(problem.code)
             await problem.response()(scope, receive, send_guarded)
         except ClientDisconnect:
             status = _GONE
         except Exception as error:
-            logger.error("%s %s failed: %s", scope["method"], _route(scope), _place(error))
+            logger.error("%s %s failed: %s", method, _route(scope), _place(error))
             if not status:
                 failure = HttpError(500, "failed", "something went wrong here; it is in the log of the service")
                 await failure.response()(scope, receive, send_guarded)
         finally:
-            self._metrics.answered(_route(scope), scope["method"], status, time.perf_counter() - start)
+            self._metrics.answered(_route(scope), method, status, time.perf_counter() - start)
 
     def _check(self, scope: Scope) -> None:
         headers = dict(scope["headers"])
