@@ -19,8 +19,8 @@ lint: .venv/dev
 	$(BIN)/mypy
 
 browser:  ## Chromium for the tests of the page, where it can be had; without it they skip and say so
-	@command -v "$${ZEROTAG_CHROMIUM:-chromium}" >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
-	  && apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
+	@command -v "$${ZEROTAG_CHROMIUM:-chromium}" >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	  && apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
 	  || echo "no Chromium: the tests of the page will be skipped; install the package chromium, or set ZEROTAG_CHROMIUM"
 
 screenshots: .venv/dev  ## the pictures of the page and of the report

@@ -35,6 +35,7 @@ from zerotag.encoders import load_encoder, packaged_folder
 from zerotag.labeller import Labeller, WordLabeller, load
 from zerotag.model import Network
 from zerotag.onnx.exporting import export
+from zerotag.prediction import AT_ONCE
 from zerotag.render import Style
 from zerotag.scorers import create
 from zerotag.storage import Manifest
@@ -42,7 +43,6 @@ from zerotag.types import Rule
 
 LAYERS = 6
 BATCH = 32  # of the pipeline
-AT_ONCE = 1_024  # records, as `zerotag label` takes them on a processor
 Run = Callable[[list[str], Path], None]
 
 

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
-from importlib.resources import files
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from results_file import row, write_results
 
-from zerotag import load
+from zerotag import demo, load
 from zerotag.compare.corpora import drawn, released
-from zerotag.data import read, read_gold
 from zerotag.data.corpora import CORPORA
-from zerotag.evaluate import Measures, evaluate
+from zerotag.evaluate import Report, evaluate
 from zerotag.labeller import Labeller, WordLabeller
 from zerotag.onnx.exporting import export
 from zerotag.training import train
@@ -29,22 +28,22 @@ from zerotag.types import Corpus, GoldExample
 SENTENCES = 2_000  # of CoNLL-2010 to train on
 TARGET = "< 0.5 points"
 
-Parts = dict[str, Corpus[GoldExample]]
+Parts = dict[str, Callable[[Labeller], Report]]
+"""What to try a labeller on, by name."""
 
 
 def demonstration() -> tuple[WordLabeller, Parts]:
     """A model of the demonstration corpus, and what to try it on."""
-    corpus = Path(str(files("zerotag.demo")))
-    labeller = train(read(corpus / "hedging.train.jsonl"))
     names = {"test": "demonstration", "unseen": "demonstration, unseen hedges"}
-    return labeller, {name: read_gold(corpus / f"hedging.{part}.jsonl") for part, name in names.items()}
+    labeller = demo.train(device=None, on_progress=lambda _: None)
+    return labeller, {name: lambda one, part=part: demo.measure(one, part)[0] for part, name in names.items()}
 
 
 def conll2010(folder: Path) -> tuple[WordLabeller, Parts]:
     """A model of some of CoNLL-2010, and its development set."""
     splits = released(CORPORA["conll2010"], folder)
     labeller = train(drawn(splits.train, SENTENCES, seed=1))  # it is calibrated on a part of these, not on dev
-    return labeller, {"CoNLL-2010 development set": splits.dev_with_word_labels}
+    return labeller, {"CoNLL-2010 development set": partial(measured, splits.dev_with_word_labels)}
 
 
 def compared(labeller: WordLabeller, parts: Parts) -> Iterator[dict[str, object]]:
@@ -52,18 +51,18 @@ def compared(labeller: WordLabeller, parts: Parts) -> Iterator[dict[str, object]
     with tempfile.TemporaryDirectory() as scratch:
         export(labeller, Path(scratch, "int8"), int8=True)
         small = load(Path(scratch, "int8"))
-        for name, part in parts.items():
-            full, quantised = measured(labeller, part), measured(small, part)
+        for name, measure_on in parts.items():
+            full, quantised = measure_on(labeller).macro, measure_on(small).macro
             for measure in ("word_f1", "map"):
                 before, after = (100 * getattr(one, measure) for one in (full, quantised))
                 what = f"{'MAP' if measure == 'map' else 'word F1'} lost, {name}: {before:.2f} in full precision"
                 yield row(what, None, before - after, TARGET)
 
 
-def measured(labeller: Labeller, part: Corpus[GoldExample]) -> Measures:
+def measured(part: Corpus[GoldExample], labeller: Labeller) -> Report:
     """How well it does."""
     scored = labeller.score(example.sentence for example in part.examples)
-    return evaluate(zip(part.examples, scored, strict=True), labeller.label_names, labeller.rules).macro
+    return evaluate(zip(part.examples, scored, strict=True), labeller.label_names, labeller.rules)
 
 
 def main() -> None:

@@ -36,12 +36,12 @@ TITLES = {
 }
 # What the figures leave open: where the time goes, what the floor is, what a target does not say.
 NOTES = {
-    "explaining": "Where the time of LIME goes: 5,000 masked copies of 30 sentences a second are 150,000 forward passes"
-    " a second, which keep the GPU busy. So the pass is the floor, and more is to be had from a faster "
-    "pass, not from the code around it. As our LIME gets faster, the second row gets smaller; the third "
+    "explaining": "Where the time of LIME goes: the masked copies of all sentences keep the GPU busy. So the forward "
+    "pass is the floor, and more is to be had from a faster pass, not from the code around it. "
+    "As our LIME gets faster, the second row gets smaller; the third "
     "is the comparison of the paper, which used the package.",
     "serve": "Clients, service and network share two cores. Beside `label`, the service has requests to read and "
-    "answers to send (a tenth of a core), sorts fewer sentences by length, and its threads wait for one "
+    "answers to send, sorts fewer sentences by length, and its threads wait for one "
     "another's turn in Python. Three batches may wait. For a request of a hundred texts that is a few "
     "times its own time; a request of one text is answered within those batches, too, but that is many "
     "times the milliseconds which it takes alone.",

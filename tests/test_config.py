@@ -119,6 +119,11 @@ def test_what_was_published_has_no_teacher_and_a_fixed_threshold(preset: str) ->
     assert (training.teacher_epochs, training.calibrated, model.attention_size) == (0, False, 100)
 
 
+def test_several_teachers_without_an_epoch_are_refused() -> None:
+    with pytest.raises(ZerotagError, match=r"^teachers 3 is out of range; allowed: .* 1 where teacher_epochs is 0$"):
+        TrainConfig(teacher_epochs=0, teachers=3)
+
+
 def test_by_default_there_is_a_teacher_and_the_threshold_is_learnt() -> None:
     assert PRESETS["default"] == (ModelConfig(), TrainConfig())
     training = TrainConfig()

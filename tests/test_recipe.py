@@ -139,7 +139,7 @@ def test_the_network_is_taught_what_the_teacher_says(model: ModelConfig, monkeyp
 
     epoch = Run._epoch
     monkeypatch.setattr(Run, "_epoch", watched)
-    monkeypatch.setattr("zerotag.training.worth_of_words", teach)
+    monkeypatch.setattr("zerotag.training.word_worth", teach)
     train(toy.corpus(20), toy.corpus(10, seed=1), model=model, training=QUICK)
     assert [(type(network), given is None) for network, given in seen] == [(Teacher, True)] * 2 + [(Network, False)] * 2
     for _, given in seen[2:]:

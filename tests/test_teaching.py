@@ -18,7 +18,7 @@ from zerotag.encoders import truncate
 from zerotag.inference import predict
 from zerotag.model import Network, TensorBatch, read_with
 from zerotag.soft_attention import HeadOutput
-from zerotag.teaching import Teacher, token_targets, word_worth, worth_of_words
+from zerotag.teaching import Teacher, label_worth, token_targets, word_worth
 from zerotag.types import BoolArray, FloatArray, Sentence
 
 CPU = torch.device("cpu")
@@ -35,7 +35,7 @@ def encoded(aligner: Aligner, *texts: str) -> list[Encoded]:
 
 
 def taught_by(teacher: Network, aligner: Aligner, sentences: list[Encoded], labels: BoolArray) -> list[FloatArray]:
-    return token_targets(sentences, [worth_of_words(teacher, aligner, sentences, labels)])
+    return token_targets(sentences, [word_worth(teacher, aligner, sentences, labels)])
 
 
 # What words are worth, by hand
@@ -71,7 +71,7 @@ class Scripted(Network):
 def test_evidence_that_comes_from_another_word_is_worth_nothing(aligner: Aligner) -> None:
     """`holds` beside a cue looks like the second-best word, before another cue; with `may` hidden it is dull."""
     teacher = Scripted(({"may": 0.9, "leaks": 0.8}, {"may": 0.85}))
-    (worth,) = word_worth(teacher, aligner, encoded(aligner, "the pump may holds at night leaks ."), 0)
+    (worth,) = label_worth(teacher, aligner, encoded(aligner, "the pump may holds at night leaks ."), 0)
     dull, holds, leaks = DULL * DULL / 0.81, 0.85 * DULL / 0.81, 0.64 / 0.81
     assert worth.tolist() == pytest.approx([dull, dull, 1.0, holds, dull, dull, leaks, dull], rel=1e-4)
     assert teacher.sentences_read == 4  # as it is, and with each of the three strongest words hidden
@@ -79,7 +79,7 @@ def test_evidence_that_comes_from_another_word_is_worth_nothing(aligner: Aligner
 
 def test_a_word_is_not_judged_while_it_is_hidden_itself(aligner: Aligner) -> None:
     """Both words score next to nothing while they are hidden, and are worth what they score in view."""
-    (worth,) = word_worth(Scripted(({"may": 0.9, "runs": 0.6}, {})), aligner, encoded(aligner, "may runs"), 0)
+    (worth,) = label_worth(Scripted(({"may": 0.9, "runs": 0.6}, {})), aligner, encoded(aligner, "may runs"), 0)
     assert worth.tolist() == pytest.approx([1.0, 0.36 / 0.81], rel=1e-4)
 
 
@@ -88,23 +88,23 @@ def test_a_word_may_lose_to_any_of_the_three_strongest_but_no_further(aligner: A
     for lender, is_hidden in {"may": True, "leaks": True, "runs": True, "works": False}.items():
         teacher = Scripted((lenders, {lender: 0.5}))
         text = f"the {lender} at " + " ".join(f"{word} the" for word in lenders if word != lender)
-        (worth,) = word_worth(teacher, aligner, encoded(aligner, text), 0)
+        (worth,) = label_worth(teacher, aligner, encoded(aligner, text), 0)
         assert worth[2] == pytest.approx(0.5 * (DULL if is_hidden else 0.5) / 0.81, rel=1e-4), lender
 
 
 def test_the_only_word_is_the_best(aligner: Aligner) -> None:
     teacher = Scripted(({"may": 0.9}, {}))
-    assert [worth.tolist() for worth in word_worth(teacher, aligner, encoded(aligner, "may", "pump"), 0)] == [[1], [1]]
+    assert [worth.tolist() for worth in label_worth(teacher, aligner, encoded(aligner, "may", "pump"), 0)] == [[1], [1]]
     perhaps = encoded(aligner, "perhaps")
     assert len(perhaps[0]) > 1
-    assert word_worth(teacher, aligner, perhaps, 0)[0].tolist() == [1]
+    assert label_worth(teacher, aligner, perhaps, 0)[0].tolist() == [1]
 
 
 def test_words_without_sub_words_are_worth_nothing_and_words_without_score_divide_nothing(aligner: Aligner) -> None:
     teacher = Scripted(({"may": 0.9}, {}))
-    (worth,) = word_worth(teacher, aligner, encoded(aligner, "the \u0301 may"), 0)
+    (worth,) = label_worth(teacher, aligner, encoded(aligner, "the \u0301 may"), 0)
     assert worth.tolist() == pytest.approx([DULL**2 / 0.81, 0.0, 1.0], rel=1e-4)
-    assert word_worth(Scripted(({"at": 0.0}, {})), aligner, encoded(aligner, "at"), 0)[0].tolist() == [0]
+    assert label_worth(Scripted(({"at": 0.0}, {})), aligner, encoded(aligner, "at"), 0)[0].tolist() == [0]
 
 
 # Targets of tokens
@@ -133,7 +133,7 @@ def test_every_sub_word_gets_the_worth_of_its_word_and_the_best_of_two(
     aligner: Aligner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A word of three sub-words, one of two that shares the second with the last word, and a sub-word of no word."""
-    monkeypatch.setattr("zerotag.teaching.word_worth", lambda *_: [np.array([1.0, 0.4, 0.7], np.float32)])
+    monkeypatch.setattr("zerotag.teaching.label_worth", lambda *_: [np.array([1.0, 0.4, 0.7], np.float32)])
     pair_tokens, pair_words = np.array([[0, 0], [1, 0], [2, 0], [3, 1], [4, 1], [4, 2]]).T
     sentence = Encoded(np.arange(10, 16), pair_tokens, pair_words, 3)
     (target,) = taught_by(Scripted(), aligner, [sentence], np.array([[True]]))

@@ -97,8 +97,8 @@ class TrainConfig:
     None: 3, or 4 from 10,000 training sentences on."""
 
     teachers: int = 1
-    """How many teachers there are, each from a seed of its own; the network learns from their average. Three cost
-    about two and a half times the time of one, and find words somewhat better."""
+    """How many teachers there are, each from a seed of its own; the network learns from their average. With three, a
+    training takes about twice as long."""
 
     word_weight: float = 2.0
     """Weight of what the teacher says of the words, beside the sentence labels."""
@@ -157,7 +157,8 @@ class TrainConfig:
             self.teacher_epochs,
             "0 or more; leave it out to have it chosen",
         )
-        _require(1 <= self.teachers <= 99, "teachers", self.teachers, "1 to 99; teacher_epochs 0 is for none")
+        most = 1 if self.teacher_epochs == 0 else 99
+        _require(1 <= self.teachers <= most, "teachers", self.teachers, "1 to 99, and 1 where teacher_epochs is 0")
         _require(0 <= self.word_weight <= 100, "word_weight", self.word_weight, "0 to 100")
         _require(isinstance(self.calibrated, bool), "calibrated", self.calibrated, "true or false")
         _require(

@@ -61,14 +61,12 @@ def _average(logits: list[Tensor]) -> Tensor:
     return torch.logit(torch.stack(logits).float().sigmoid().mean(dim=0), eps=1e-7)
 
 
-def worth_of_words(
-    teacher: Network, aligner: Aligner, sentences: Sequence[Encoded], labels: BoolArray
-) -> list[FloatArray]:
+def word_worth(teacher: Network, aligner: Aligner, sentences: Sequence[Encoded], labels: BoolArray) -> list[FloatArray]:
     """What a teacher says of each word, (words, K): from 0 to 1 in a sentence with the label, else 0."""
     worth = [np.zeros((sentence.words, labels.shape[1]), np.float32) for sentence in sentences]
     for k in range(labels.shape[1]):
         positive = np.flatnonzero(labels[:, k]).tolist()
-        for i, words in zip(positive, word_worth(teacher, aligner, [sentences[i] for i in positive], k), strict=True):
+        for i, words in zip(positive, label_worth(teacher, aligner, [sentences[i] for i in positive], k), strict=True):
             worth[i][:, k] = words
     return worth
 
@@ -82,12 +80,12 @@ def token_targets(sentences: Sequence[Encoded], said: Sequence[Sequence[FloatArr
 
 
 def _relative(worth: FloatArray) -> FloatArray:
-    """To the best word, which teachers who disagree leave below 1."""
+    """To the best word of the sentence, label by label."""
     relative: FloatArray = worth / np.maximum(worth.max(axis=0), 1e-7)
     return relative
 
 
-def word_worth(teacher: Network, aligner: Aligner, sentences: Sequence[Encoded], k: int) -> list[FloatArray]:
+def label_worth(teacher: Network, aligner: Aligner, sentences: Sequence[Encoded], k: int) -> list[FloatArray]:
     """What the words of sentences with label `k` are worth; 1 for the best word of each."""
     in_view = _scores(teacher, aligner, sentences, k)
     lowest = [scores.copy() for scores in in_view]

@@ -34,7 +34,7 @@ from zerotag.optimizers import learning_rate
 from zerotag.run import Around, EncodedCorpus, Progress, Run
 from zerotag.split import split
 from zerotag.storage import Manifest
-from zerotag.teaching import Teacher, token_targets, worth_of_words
+from zerotag.teaching import Teacher, token_targets, word_worth
 from zerotag.types import Corpus, Example, FloatArray, Rule
 
 __all__ = ["Progress", "train"]
@@ -79,7 +79,8 @@ def train_towards(
 ) -> WordLabeller:
     """Train as `train` does; where `word_targets` say what words should score, (words, K), no teacher is asked."""
     if word_targets is not None or model.head == "cls" or model.encoder == BILSTM:
-        training = replace(training, teacher_epochs=0)  # a teacher reads several layers, and speaks of words
+        # A teacher reads several layers, and speaks of words.
+        training = replace(training, teacher_epochs=0, teachers=1)
     device = device or best_device()
     with tempfile.TemporaryDirectory() as scratch, reproducible(training.seed, device):
         encoder, tokenizer = starting_encoder(model, [example.sentence for example in corpus.examples])
@@ -140,34 +141,30 @@ class Course:
         if self.word_targets is not None:
             targets = [on_tokens(*pair) for pair in zip(train_set.sentences, self.word_targets, strict=True)]
             train_set = replace(train_set, token_targets=targets)
-        elif self.training.teacher_epochs:
-            said = [self._taught(number, encoder, train_set, dev_set) for number in range(self.training.teachers)]
+        elif epochs := self.training.teacher_epochs:
+            numbers = range(self.training.teachers)
+            said = [self._taught(number, epochs, encoder, train_set, dev_set) for number in numbers]
             train_set = replace(train_set, token_targets=token_targets(train_set.sentences, said))
         torch.manual_seed(self.training.seed)
         network = Network(encoder, self.labels, self.model).to(self.device)
         objective = plain(self.training) if train_set.token_targets is None else taught(self.training)
-        around = Around(before=self._teaching_epochs)
+        around = Around(before=self.training.teachers * (self.training.teacher_epochs or 0))
         position = self._run(network, objective, train_set, dev_set, self.training, self.checkpoints, around)
         return network, position, self._rules(network, dev_set)
 
-    @property
-    def _teaching_epochs(self) -> int:
-        return self.training.teachers * (self.training.teacher_epochs or 0)
-
     def _taught(
-        self, number: int, encoder: PreTrainedModel, train_set: EncodedCorpus, dev_set: EncodedCorpus
+        self, number: int, epochs: int, encoder: PreTrainedModel, train_set: EncodedCorpus, dev_set: EncodedCorpus
     ) -> list[FloatArray]:
         """What a teacher, who is trained first, says of the words of the training sentences."""
-        epochs, seed = self.training.teacher_epochs or 0, (self.training.seed + number * SEEDS_APART) % 2**32
-        training = replace(self.training, epochs=epochs, seed=seed)
-        torch.manual_seed(seed)
+        training = replace(self.training, epochs=epochs, seed=(self.training.seed + number * SEEDS_APART) % 2**32)
+        torch.manual_seed(training.seed)
         teacher = Teacher(copy.deepcopy(encoder), self.labels, self.model).to(self.device)
-        before = number * epochs
-        around = Around(before, after=self._teaching_epochs - epochs - before + self.training.epochs)
+        left = self.training.teachers - number - 1
+        around = Around(before=number * epochs, after=left * epochs + self.training.epochs)
         checkpoints = self.checkpoints.of_teacher(number)
         self._run(teacher, each_head(training), train_set, dev_set, training, checkpoints, around)
         labels = train_set.labels.numpy() > 0
-        return worth_of_words(teacher, self.aligner, train_set.sentences, labels)
+        return word_worth(teacher, self.aligner, train_set.sentences, labels)
 
     def _run(
         self,

@@ -224,7 +224,7 @@ def _training(name: str, table: TomlTable, base_model: dict[str, Any], base_trai
     if "seed" in training:
         raise ZerotagError(f"{table.where}: leave the seed out of the training; seeds = [...] gives them")
     if word_labels:
-        training |= {"teacher_epochs": 0, "calibrated": False}  # there is nothing to guess about words
+        training |= {"teacher_epochs": 0, "teachers": 1, "calibrated": False}  # there is nothing to guess about words
     try:
         made = Training(name, from_dict(ModelConfig, model), from_dict(TrainConfig, training), sentences, word_labels)
     except (TypeError, ZerotagError) as error:

@@ -22,7 +22,7 @@ from zerotag.types import Labelled, decide
 if TYPE_CHECKING:
     import torch
 
-    from zerotag.labeller import WordLabeller
+    from zerotag.labeller import Labeller, WordLabeller
     from zerotag.training import Progress
 
 PARTS: Mapping[str, str] = {
@@ -41,7 +41,7 @@ def train(*, device: torch.device | None, on_progress: Callable[[Progress], None
     return train_labeller(corpus, device=device, on_progress=on_progress)
 
 
-def measure(labeller: WordLabeller, part: str) -> tuple[Report, list[Labelled]]:
+def measure(labeller: Labeller, part: str) -> tuple[Report, list[Labelled]]:
     """Label a held-out part and measure the result against the marked words."""
     with as_file(_corpus(part)) as path:
         examples = read_gold(path, label_names=labeller.label_names).examples
