@@ -36,6 +36,8 @@ TITLES = {
 }
 # What the figures leave open: where the time goes, what the floor is, what a target does not say.
 NOTES = {
+    "gpu_training": "Measured before the attention of MPNet was computed step by step in training, which costs some of "
+    "this; the log of experiments says why. It is to be measured again.",
     "explaining": "Where the time of LIME goes: the masked copies of all sentences keep the GPU busy. So the forward "
     "pass is the floor, and more is to be had from a faster pass, not from the code around it. "
     "As our LIME gets faster, the second row gets smaller; the third "
