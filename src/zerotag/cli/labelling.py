@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from zerotag.labeller import Labeller
     from zerotag.render import Style
 
+_AT_ONCE = 1_024  # records that are held, and scored together, at a time
 _LARGE_BUDGET = 1 << 14  # sub-words of a batch, which only a GPU has
 _REJECTS_SHOWN = 20
 
@@ -138,9 +139,7 @@ def _check_resume(out: Path | None, form: Form, inputs: Inputs) -> None:
 
 def _at_once(labeller: Labeller) -> int:
     """More for a device that takes more: it should be busy for several batches."""
-    from zerotag.prediction import AT_ONCE
-
-    return AT_ONCE * (16 if labeller.predictor.token_budget > _LARGE_BUDGET else 1)
+    return _AT_ONCE * (16 if labeller.predictor.token_budget > _LARGE_BUDGET else 1)
 
 
 def _identity(model: Path) -> str:
