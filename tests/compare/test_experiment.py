@@ -230,7 +230,7 @@ def test_the_upper_line_of_the_record_is_the_same_network() -> None:
     recipe, upper_line = record.trainings["zerotag"], record.trainings["supervised"]
     assert upper_line.word_labels
     assert upper_line.model == recipe.model
-    assert upper_line.training == replace(recipe.training, teacher_epochs=0, teachers=1, calibrated=False)
+    assert upper_line.training == replace(recipe.training, teacher_epochs=0, calibrated=False)
     assert [method.name for method in record.methods if method.uses_word_labels] == [
         "zerotag, threshold from word labels",
         "Supervised by word labels",
