@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,21 +13,25 @@ from zerotag.compare.experiment import read_experiment
 from zerotag.compare.workbench import Workbench
 
 SMOKE = Path(__file__).parents[2] / "experiments" / "smoke.toml"
-SHARE = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
 
 
-@pytest.mark.parametrize(("workers", "share"), [(15, "20"), (6, "50"), (3, "100"), (1, "100")])
-def test_a_gpu_is_shared(workers: int, share: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(SHARE, "")  # so that it is restored
-    monkeypatch.delenv(SHARE)
+@pytest.fixture(autouse=True)
+def _threads_as_before() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize(("workers", "threads"), [(1, 8), (3, 2), (64, 1)])
+def test_the_cores_are_shared(workers: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     Workbench(read_experiment(SMOKE), None, Path("results"), workers).prepare()
-    assert os.environ[SHARE] == share
+    assert torch.get_num_threads() == threads
 
 
 def test_what_the_user_has_decided_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(SHARE, "7")
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    threads = torch.get_num_threads()
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    torch.set_num_threads(3)
     Workbench(read_experiment(SMOKE), None, Path("results"), 64).prepare()
-    assert os.environ[SHARE] == "7"
-    assert torch.get_num_threads() == threads
+    assert torch.get_num_threads() == 3
