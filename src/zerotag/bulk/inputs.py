@@ -17,6 +17,7 @@ __all__ = ["BEGINNING", "Chunk", "Cursor", "Inputs", "Rejected", "Unread"]
 
 _PIECE = 1_024  # records that become bytes of output together
 _MAX_CHARACTERS = 2_000_000  # of a chunk: a thousand books must not be in memory at once
+_CHARACTERS = 128  # of a sentence: enough for each, if more than a few are wanted at once
 
 
 class Cursor(NamedTuple):
@@ -120,6 +121,7 @@ class Inputs:
         Where a chunk ends follows from where the first one starts. Scores may depend in their last digits on what is
         scored together; so who goes on at the end of a chunk gets the very same results.
         """
+        most = max(_MAX_CHARACTERS, _CHARACTERS * at_once)
         pieces: list[Piece] = []
         count = characters = 0  # in the pieces
         end = start
@@ -130,7 +132,7 @@ class Inputs:
             for unit in self._units(file, position):
                 cutting.add(unit)
                 end = Cursor(file, unit.end)
-                full = count + cutting.records >= at_once or characters + cutting.characters >= _MAX_CHARACTERS
+                full = count + cutting.records >= at_once or characters + cutting.characters >= most
                 if full or cutting.records >= _PIECE or cutting.characters >= _MAX_CHARACTERS // 8:
                     if cutting.records:
                         pieces.append(cutting.done())

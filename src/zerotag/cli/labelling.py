@@ -138,8 +138,8 @@ def _check_resume(out: Path | None, form: Form, inputs: Inputs) -> None:
 
 
 def _at_once(labeller: Labeller) -> int:
-    """More for a device that takes more: it should be busy for several batches."""
-    return _AT_ONCE * (16 if labeller.predictor.token_budget > _LARGE_BUDGET else 1)
+    """More for a device that takes more: it should find many sentences of each length."""
+    return _AT_ONCE * (64 if labeller.predictor.token_budget > _LARGE_BUDGET else 1)
 
 
 def _identity(model: Path) -> str:
