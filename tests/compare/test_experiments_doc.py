@@ -1,0 +1,44 @@
+"""What docs/experiments.md tells people to write works as it stands there, and nothing is missing from it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from zerotag.compare.comparison import compare
+from zerotag.compare.experiment import ExampleSentence, Experiment, Method, Training
+from zerotag.config import PRESETS
+from zerotag.scorers import METHODS
+
+ROOT = Path(__file__).parents[2]
+DOC = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+
+
+def test_the_example_runs(tmp_path: Path, encoders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZEROTAG_ENCODERS", str(encoders))
+    (toml,) = re.findall(r"^```toml\n(.*?)^```", DOC, flags=re.DOTALL | re.MULTILINE)
+    (tmp_path / "own.toml").write_text(toml.replace("all-MiniLM-L6-v2", "tiny"), encoding="utf-8")
+    shutil.copytree(ROOT / "experiments" / "smoke-corpus", tmp_path / "reports")
+    comparison = compare(tmp_path / "own.toml", only="*.1")
+    assert (comparison.failed, comparison.left) == ({}, ())
+    assert len(comparison.done) == 4
+    for name in ("summary.json", "significance.json", "tables.md", "tables.tex", "runs/reports.zerotag.1.json"):
+        assert (tmp_path / "own" / name).exists()
+    assert "Occlusion †" in (tmp_path / "own" / "tables.md").read_text(encoding="utf-8")
+
+
+def test_every_experiment_is_listed() -> None:
+    listed = re.findall(r"^\| `([\w-]+\.toml)` \|", DOC, flags=re.MULTILINE)
+    assert sorted(listed) == sorted(path.name for path in (ROOT / "experiments").glob("*.toml"))
+
+
+def test_every_key_is_explained() -> None:
+    made_elsewhere = {"path", "trainings", "methods", "examples", "learns_word_labels", "gold"}
+    keys = {field.name for kind in (Experiment, Training, Method, ExampleSentence) for field in fields(kind)}
+    explained = set(re.findall(r"`([\w-]+)`", DOC))
+    assert keys - made_elsewhere - explained == set()
+    assert {*METHODS, *PRESETS} - explained == set()
