@@ -182,6 +182,7 @@ def test_warm_up_counted_in_sentences_outlasts_the_training() -> None:
     training = replace(PRESETS["reference"][1], epochs=2)
     sentences = 160
     assert training.batch_size is not None
+    assert training.epochs is not None
     steps = sentences // training.batch_size * training.epochs
     rates = [warm_then_linear(step, steps, warmup_share(training)) for step in range(steps)]
     warm_steps = int(training.warmup * sentences * training.epochs)  # the reference's own count

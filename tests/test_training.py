@@ -353,12 +353,16 @@ def test_what_was_chosen_is_written_down(model: ModelConfig) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "given", "batch_size", "teacher_epochs", "steps"),
+    ("count", "given", "batch_size", "epochs", "steps"),
     [
-        (39, TrainConfig(epochs=1), 16, 3, 4 * 3),
-        (40, TrainConfig(epochs=1), 32, 4, 5 * 2),
-        (40, TrainConfig(epochs=1, batch_size=8, teacher_epochs=2), 8, 2, 3 * 5),
-        (40, replace(PLAIN, epochs=1), 32, 0, 2),
+        (70, TrainConfig(), 32, (4, 3), 7 * 3),
+        (39, TrainConfig(), 16, (3, 3), 6 * 3),
+        (32, TrainConfig(), 16, (4, 4), 8 * 2),  # 3 epochs would be 6 steps, and 7 are wanted
+        (16, TrainConfig(), 16, (5, 5), 10 * 1),  # 7 would be too many
+        (16, TrainConfig(epochs=1), 16, (5, 1), 6 * 1),
+        (40, TrainConfig(epochs=1, batch_size=8, teacher_epochs=2), 8, (2, 1), 3 * 5),
+        (40, replace(PLAIN, epochs=1), 32, (0, 1), 2),
+        (16, PLAIN, 16, (0, 5), 5),
     ],
 )
 def test_what_is_chosen_by_the_number_of_sentences(
@@ -367,14 +371,16 @@ def test_what_is_chosen_by_the_number_of_sentences(
     count: int,
     given: TrainConfig,
     batch_size: int,
-    teacher_epochs: int,
+    epochs: tuple[int, int],
     steps: int,
 ) -> None:
-    monkeypatch.setattr("zerotag.training.MANY_SENTENCES", 40)
+    for name, value in {"MANY_SENTENCES": 40, "FEWEST_STEPS": 7, "MOST_EPOCHS": 5}.items():
+        monkeypatch.setattr(f"zerotag.training.{name}", value)
     seen: list[Progress] = []
     labeller = train(toy.corpus(count), toy.corpus(10, seed=1), model=model, training=given, on_progress=seen.append)
     training = labeller.manifest.training
-    assert (training.batch_size, training.teacher_epochs, seen[-1].steps) == (batch_size, teacher_epochs, steps)
+    assert (training.batch_size, training.teacher_epochs, training.epochs) == (batch_size, *epochs)
+    assert seen[-1].steps == steps
 
 
 # What is refused

@@ -88,13 +88,14 @@ class ModelConfig:
 class TrainConfig:
     """How a network is trained."""
 
-    epochs: int = 3
-    """Passes over the training sentences; the best by sentence F1 on the development set is kept."""
+    epochs: int | None = None
+    """Passes over the training sentences; the best by sentence F1 on the development set is kept. None: 3, or up
+    to 12 of few sentences, so that there are 125 steps."""
 
     teacher_epochs: int | None = None
     """Passes of a first network, the teacher, which finds words by soft attention at several depths; the final network
     learns its words from what the teacher finds. 0: no teacher; the network finds its words itself, as in the paper.
-    None: 3, or 4 from 10,000 training sentences on."""
+    None: 3, or 4 from 10,000 training sentences on, or more of few sentences, as above."""
 
     teachers: int = 1
     """How many teachers there are, each from a seed of its own; the network learns from their average. With three, a
@@ -150,7 +151,12 @@ class TrainConfig:
     """Everything random follows from it."""
 
     def __post_init__(self) -> None:
-        _require(self.epochs >= 1, "epochs", self.epochs, "1 or more")
+        _require(
+            self.epochs is None or self.epochs >= 1,
+            "epochs",
+            self.epochs,
+            "1 or more; leave it out to have it chosen",
+        )
         _require(
             self.teacher_epochs is None or self.teacher_epochs >= 0,
             "teacher_epochs",

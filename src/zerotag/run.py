@@ -97,10 +97,12 @@ class Run:
         self._around = around
         self._optimizer = optimizer(network, training)
         self._steps = Steps(network, objective, self._optimizer, clipped=training.optimizer == "adamw")
-        assert training.batch_size is not None  # it was chosen by now
+        assert training.batch_size is not None  # they were chosen by now
+        assert training.epochs is not None
         self._batch_size = training.batch_size
+        self._epochs = training.epochs
         self._steps_per_epoch = math.ceil(len(train_set.sentences) / self._batch_size)
-        self._all_steps = self._steps_per_epoch * training.epochs
+        self._all_steps = self._steps_per_epoch * self._epochs
         self._position = checkpoints.resume(network, self._optimizer)
         self._resumed_at = self._steps_done
         self._started = self._saved = time.monotonic()
@@ -140,7 +142,7 @@ class Run:
         position.history.append(record)
         position.epoch, position.step, position.loss_sum = position.epoch + 1, 0, 0.0
         waited = position.epoch - 1 - position.best_epoch
-        position.finished = position.epoch == training.epochs or waited >= training.patience
+        position.finished = position.epoch == self._epochs or waited >= training.patience
         self._report()
         self._save()
 
@@ -213,7 +215,7 @@ class Run:
         self._on_progress(
             Progress(
                 epoch=around.before + position.epoch + (0 if position.step == 0 else 1),
-                epochs=around.before + self._training.epochs + around.after,
+                epochs=around.before + self._epochs + around.after,
                 epochs_done=around.before + position.epoch,
                 steps_done=around.before * per_epoch + done,
                 steps=around.before * per_epoch + done + left,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import math
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -41,6 +42,8 @@ __all__ = ["Progress", "train"]
 
 FEWEST_SENTENCES = 10
 MANY_SENTENCES = 10_000
+FEWEST_STEPS = 125  # below which a network has hardly begun to learn
+MOST_EPOCHS = 12  # for want of sentences: they should not be learnt by heart
 SEEDS_APART = 1_000_000_007  # between teachers of one training: others may have the next seeds
 BOTH_NEEDED = "sentences of both kinds are needed"
 
@@ -91,10 +94,14 @@ def train_towards(
             window=min(model.window, position_limit(encoder)),
         )
         many = len(corpus) >= MANY_SENTENCES
+        batch_size = training.batch_size or (32 if many else 16)
+        enough = min(MOST_EPOCHS, math.ceil(FEWEST_STEPS / math.ceil(len(corpus) / batch_size)))
+        chosen = max(4 if many else 3, enough)
         training = replace(
             training,
-            teacher_epochs=(4 if many else 3) if training.teacher_epochs is None else training.teacher_epochs,
-            batch_size=training.batch_size or (32 if many else 16),
+            epochs=training.epochs or max(3, enough),
+            teacher_epochs=chosen if training.teacher_epochs is None else training.teacher_epochs,
+            batch_size=batch_size,
             learning_rate=learning_rate(training, encoder.config.hidden_size),
         )
         course = Course(
@@ -156,6 +163,7 @@ class Course:
         self, number: int, epochs: int, encoder: PreTrainedModel, train_set: EncodedCorpus, dev_set: EncodedCorpus
     ) -> list[FloatArray]:
         """What a teacher, who is trained first, says of the words of the training sentences."""
+        assert self.training.epochs is not None  # it was chosen by now
         training = replace(self.training, epochs=epochs, seed=(self.training.seed + number * SEEDS_APART) % 2**32)
         torch.manual_seed(training.seed)
         teacher = Teacher(copy.deepcopy(encoder), self.labels, self.model).to(self.device)

@@ -134,7 +134,8 @@ def corpus(tmp_path: Path) -> Path:
 
 def test_what_it_prints(zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path) -> None:
     """A line for each of the teacher's three epochs and of the two others: nobody needs to know who is trained when."""
-    outcome = zerotag("train", corpus, "--out", tmp_path / "new" / "model", "--model", encoder, "--epochs", 2)
+    epochs = ("--teacher-epochs", 3, "--epochs", 2)
+    outcome = zerotag("train", corpus, "--out", tmp_path / "new" / "model", "--model", encoder, *epochs)
     assert outcome.code == 0
     *lines, last = outcome.err.splitlines()
     for number, line in enumerate(lines, start=1):
