@@ -111,7 +111,7 @@ class TorchPredictor:
         """What runs: on a GPU the lean copy of a network that has one, with the weights of now."""
         if device.type != "cuda" or not can_be_lean(self._network):
             return self._network
-        now = [(weight.data_ptr(), weight._version) for weight in self._network.parameters()]
+        now = [(weight.data_ptr(), weight._version) for weight in self._network.encoder.parameters()]
         if self._lean is None or now != self._seen:
             self._lean, self._seen = lean(self._network), now
         return self._lean
