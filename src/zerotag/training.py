@@ -96,11 +96,12 @@ def train_towards(
         many = len(corpus) >= MANY_SENTENCES
         batch_size = training.batch_size or (32 if many else 16)
         enough = min(MOST_EPOCHS, math.ceil(FEWEST_STEPS / math.ceil(len(corpus) / batch_size)))
-        chosen = max(4 if many else 3, enough)
         training = replace(
             training,
             epochs=training.epochs or max(3, enough),
-            teacher_epochs=chosen if training.teacher_epochs is None else training.teacher_epochs,
+            teacher_epochs=(
+                max(4 if many else 3, enough) if training.teacher_epochs is None else training.teacher_epochs
+            ),
             batch_size=batch_size,
             learning_rate=learning_rate(training, encoder.config.hidden_size),
         )

@@ -17,7 +17,7 @@ __all__ = ["BEGINNING", "Chunk", "Cursor", "Inputs", "Rejected", "Unread"]
 
 _PIECE = 1_024  # records that become bytes of output together
 _MAX_CHARACTERS = 2_000_000  # of a chunk: a thousand books must not be in memory at once
-_CHARACTERS = 128  # of a sentence: enough for each, if more than a few are wanted at once
+_CHARACTERS = 128  # for each record of a chunk of very many, which may have more than that: room for usual sentences
 
 
 class Cursor(NamedTuple):
