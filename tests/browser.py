@@ -112,7 +112,7 @@ def settled(page: Page) -> None:
 
 def marked(page: Page) -> list[str]:
     """The words that are shown as having a label."""
-    return page.locator("#sentences .word[aria-pressed=true]").all_inner_texts()
+    return page.locator("#sentences .word[aria-pressed=true]").all_text_contents()
 
 
 def downloaded(page: Page, button: str, folder: Path) -> Path:

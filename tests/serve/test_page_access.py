@@ -126,7 +126,7 @@ def test_everything_by_keyboard(page: Page) -> None:
     expect(page.locator("#corrections-count")).to_have_text("1 correction in 1 sentence")
     page.keyboard.press("u")
     expect(page.locator(":focus")).to_have_attribute("aria-pressed", "true")
-    before = page.locator(".threshold output").inner_text()
+    before = page.locator(".threshold output").text_content()
     page.keyboard.press("]")
     expect(page.locator(".threshold output")).to_have_text("0.44")
     page.keyboard.press("\\")
@@ -181,11 +181,11 @@ def test_labels_of_any_name_and_number(browser: Browser, tmp_path: Path) -> None
         page.locator("#results").evaluate("one => one.scrollIntoView({behavior: 'instant'})")
         settled(page)  # so many labels take so much room that the sentences were out of sight
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        assert page.locator("#labels label").all_inner_texts() == ["All", *labels]
+        assert page.locator("#labels label").all_text_contents() == ["All", *labels]
         page.locator("#sentences .word").first.tap()
         page.locator("#sentences .word").first.tap()
         entries = page.locator("#word-menu button")
-        assert entries.all_inner_texts() == list(labels)
+        assert entries.all_text_contents() == list(labels)
         edges = page.locator("#word-menu").bounding_box()
         assert edges is not None
         assert edges["y"] >= 0

@@ -34,8 +34,8 @@ def answers(service: Service, model: str, method: str) -> list[dict[str, Any]]:
 def test_a_row_per_reading_and_a_column_per_word(compared: Page, page_service: Service) -> None:
     first = compared.locator("#sentences > li").first
     words = [word["text"] for word in answers(page_service, "hedges", "native")[0]["words"]]
-    assert first.locator("thead .word").all_inner_texts() == words
-    names = first.locator("table").first.locator("tbody th .name").all_inner_texts()
+    assert first.locator("thead .word").all_text_contents() == words
+    names = first.locator("table").first.locator("tbody th .name").all_text_contents()
     assert names == ["hedges, own scores", "hedges, occlusion", "three, own scores"]
     for row, method in enumerate(("native", "occlusion")):
         cells = first.locator(f".cell[data-reading='{row}']")
@@ -95,16 +95,16 @@ def test_downloads_have_every_row(compared: Page, page_service: Service, browser
     with opened(browser, downloaded("html").as_uri()) as report:
         expect(report.locator("#sentences > li, .sentences > li")).to_have_count(2)
         rows = report.locator("li").first.locator("table").first.locator("tbody tr")
-        assert rows.locator("th .name").all_inner_texts() == [
+        assert rows.locator("th .name").all_text_contents() == [
             "hedges, own scores",
             "hedges, occlusion",
             "three, own scores",
         ]
-        assert rows.first.locator("th .score").inner_text() == "0.94"
+        assert rows.first.locator("th .score").text_content() == "0.94"
         words = [word["text"] for word in answers(page_service, "hedges", "native")[0]["words"]]
-        assert report.locator("li").first.locator("thead .word").all_inner_texts() == words
+        assert report.locator("li").first.locator("thead .word").all_text_contents() == words
         for row, method in enumerate(("native", "occlusion")):
-            cells = report.locator(f"li:first-child tbody tr:nth-child({row + 1}) .cell").all_inner_texts()
+            cells = report.locator(f"li:first-child tbody tr:nth-child({row + 1}) .cell").all_text_contents()
             scores = [word["score"] for word in answers(page_service, "hedges", method)[0]["words"]]
             assert [float(cell) for cell in cells] == pytest.approx(scores, abs=0.0051)
     assert downloaded("png").stat().st_size > 5000

@@ -53,7 +53,7 @@ def test_the_html_file_shows_them(corrected: Page, browser: Browser, tmp_path: P
     with opened(browser, result(corrected, "html", tmp_path).as_uri()) as report:
         expect(report.locator(".word.added")).to_have_text(["valve"])
         expect(report.locator(".word.removed")).to_have_text(["may"])
-        assert report.locator("mark").all_inner_texts() == marked(corrected)
+        assert report.locator("mark").all_text_contents() == marked(corrected)
         badge = report.locator(".added").evaluate("word => getComputedStyle(word, '::before').content")
         assert badge == '"+"'
         assert "corrected: yes" in (report.locator(".added").get_attribute("title") or "")

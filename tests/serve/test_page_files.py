@@ -30,7 +30,7 @@ def drop(page: Page, name: str, content: str) -> None:
 
 def shown(page: Page) -> list[str]:
     settled(page)
-    return page.locator("#sentences .text").all_inner_texts()
+    return page.locator("#sentences .text").all_text_contents()
 
 
 def quoted(text: str) -> str:
@@ -69,7 +69,7 @@ def test_json_lines_with_texts(page: Page) -> None:
 def test_json_lines_with_words(page: Page) -> None:
     drop(page, "data.jsonl", json.dumps({"words": ["can", "not", "may be"]}))
     assert shown(page) == ["can not may be"]
-    assert page.locator("#sentences .word").all_inner_texts() == ["can", "not", "may be"]
+    assert page.locator("#sentences .word").all_text_contents() == ["can", "not", "may be"]
 
 
 def test_words_with_tabs_are_not_mistaken_for_others(page: Page) -> None:
@@ -81,7 +81,7 @@ def test_words_with_tabs_are_not_mistaken_for_others(page: Page) -> None:
 def test_words_and_labels(page: Page) -> None:
     drop(page, "gold.tsv", "The\tO\npump\tO\nmay\thedge\n\n\ndo\u00a0n't\tO\nstop\tO\n")
     assert shown(page) == ["The pump may", "do\u00a0n't stop"]
-    assert page.locator("#sentences .word").all_inner_texts() == ["The", "pump", "may", "do\u00a0n't", "stop"]
+    assert page.locator("#sentences .word").all_text_contents() == ["The", "pump", "may", "do\u00a0n't", "stop"]
 
 
 def test_a_file_can_be_chosen(page: Page, tmp_path: Path) -> None:
@@ -128,4 +128,4 @@ def test_links_to_files(page: Page) -> None:
     expect(page.locator("#toast")).to_have_text("Link copied")
     page.reload()
     assert shown(page) == ["may be so"]
-    assert page.locator("#sentences .word").all_inner_texts() == ["may", "be so"]
+    assert page.locator("#sentences .word").all_text_contents() == ["may", "be so"]

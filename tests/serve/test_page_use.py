@@ -53,7 +53,7 @@ def test_typing_labels_words(page: Page, page_service: Service) -> None:
     expect(page.locator("#sentences .verdict p.yes")).to_have_count(1)
     assert marked(page) == by_rule(records(page_service, TEXT), HEDGES)
     assert "may" in marked(page)
-    assert page.locator("#sentences .text").all_inner_texts() == TEXT.split("\n")
+    assert page.locator("#sentences .text").all_text_contents() == TEXT.split("\n")
     verdicts = page.locator("#sentences .verdict").all_text_contents()
     assert verdicts == ["hedge: yes, score 0.94, threshold 0.47", "hedge: no, score 0.13, threshold 0.47"]
     expect(page.locator("#summary")).to_contain_text("2 sentences · 1 hedge")
@@ -71,8 +71,8 @@ def test_only_new_sentences_are_sent(page: Page) -> None:
 
 def test_words_are_shown_where_they_are(page: Page) -> None:
     write(page, LONG_WORDS)
-    assert page.locator("#sentences .text").inner_text() == LONG_WORDS
-    assert page.locator("#sentences .word").all_inner_texts() == [
+    assert page.locator("#sentences .text").text_content() == LONG_WORDS
+    assert page.locator("#sentences .word").all_text_contents() == [
         "May", "😀", "the", "na\u00efve", "ca\u0301fe’s", "engine", "hold", "?",
     ]  # fmt: skip
 
@@ -81,7 +81,7 @@ def test_text_is_text(page: Page) -> None:
     text = "<script>window.hacked = 1</script> may <img src=x onerror=\"window.hacked = 1\"> &amp; 'quotes'"
     write(page, text)
     page.hover("#sentences .word >> nth=1")
-    assert page.locator("#sentences .text").inner_text() == text
+    assert page.locator("#sentences .text").text_content() == text
     assert page.locator("#sentences script, #sentences img").count() == 0
     assert page.evaluate("window.hacked") is None
 
@@ -94,7 +94,7 @@ def test_sliding_decides_as_the_rule(page: Page, page_service: Service) -> None:
     for threshold in (0.0, 0.1, 0.25, 0.5, 0.9, 1.0):
         slide(page, threshold)
         assert marked(page) == by_rule(results, Rule(word_threshold=threshold)), threshold
-        assert page.locator(".threshold output").inner_text() == f"{threshold:.2f}"
+        assert page.locator(".threshold output").text_content() == f"{threshold:.2f}"
     page.click("text=put it back")
     assert marked(page) == by_rule(results, HEDGES)
     assert requests == []  # all in the browser
@@ -234,8 +234,8 @@ def test_html_and_picture(page: Page, browser: Browser, tmp_path: Path) -> None:
     write(page, TEXT + "\n<script>window.hacked = 1</script> may")
     page.check("input[value=html]", force=True)
     with opened(browser, downloaded(page, "#download", tmp_path).as_uri()) as report:
-        assert report.locator("mark").all_inner_texts() == marked(page)
-        assert report.locator(".text").all_inner_texts() == page.locator("#sentences .text").all_inner_texts()
+        assert report.locator("mark").all_text_contents() == marked(page)
+        assert report.locator(".text").all_text_contents() == page.locator("#sentences .text").all_text_contents()
         assert report.locator("script").count() == 0
     page.check("input[value=png]", force=True)
     picture = downloaded(page, "#download", tmp_path).read_bytes()
@@ -264,7 +264,7 @@ def test_links_bring_everything_back(page: Page, browser: Browser, page_service:
         assert other.input_value("#model") == "three"
         assert other.input_value("#method") == "occlusion"
         assert (
-            other.locator(".threshold output").all_inner_texts() == page.locator(".threshold output").all_inner_texts()
+            other.locator(".threshold output").all_text_contents() == page.locator(".threshold output").all_text_contents()
         )
         assert marked(other) == marked(page)
         assert all("z=" not in url.partition("#")[0] for url in asked)
@@ -295,4 +295,4 @@ def test_a_thousand_sentences_stay_smooth(page: Page) -> None:
     assert milliseconds < 150  # a frame or two on a machine that does nothing else
     page.locator("#sentences > li").last.scroll_into_view_if_needed()
     expect(page.locator("#sentences > li").last.locator(".word").first).to_be_visible()
-    assert page.locator("#sentences > li").last.inner_text().endswith("after rain.")
+    assert page.locator("#sentences > li").last.text_content().endswith("after rain.")
