@@ -55,14 +55,15 @@ def token_budget(device: torch.device) -> int:
 
 
 class TorchPredictor:
-    """Runs a network in torch, whatever mode it is in, and leaves it as it was.
+    """Runs a network in torch, whatever mode it is in, and leaves it as it was; tells of sentences alone if asked to.
 
     On a GPU a lean copy of a transformer runs in its place. It is made anew when weights were changed since, as far as
     torch counts that; replayed CUDA graphs are not counted, so a training makes a new predictor each time it needs one.
     """
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, *, sentences_alone: bool = False) -> None:
         self._network = network
+        self._sentences_alone = sentences_alone
         self._lean: Network | None = None
         self._seen: list[tuple[int, int]] = []
 
@@ -93,7 +94,8 @@ class TorchPredictor:
             tensors = TensorBatch.of(batch, device)
             windows = [network.encode(tensors.windows(part)) for part in parts(batch, self.token_budget)]
             output = network.read(windows[0] if len(windows) == 1 else torch.cat(windows), tensors)
-            scores = [None if logits is None else _to_host(logits) for logits in output]
+            wanted = (output.sentence_logits, None if self._sentences_alone else output.token_logits)
+            scores = [None if logits is None else _to_host(logits) for logits in wanted]
         done = torch.cuda.Event(blocking=True) if device.type == "cuda" else None
         if done is not None:
             done.record(torch.cuda.current_stream(device))

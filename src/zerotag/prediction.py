@@ -94,10 +94,11 @@ def _padded(predictor: Predictor, frame: Frame, subwords: SubWords) -> Iterator[
     groups = [numbers[group] for group in by_token_budget(costs, predictor.token_budget)]
     outputs = _each(predictor, (frame.batch(subwords, group) for group in groups))
     for group, (sentence_scores, token_scores) in zip(groups, outputs, strict=True):
-        own, places = subwords.places(group)
-        if token_scores is not None:
-            token_scores = token_scores[:, len(frame.prefix) :][:, : own.shape[1]][own]
-        yield _Part(group, sentence_scores, places, token_scores)
+        if token_scores is None:
+            yield _Part(group, sentence_scores, np.zeros(0, np.int64), None)
+        else:
+            own, places = subwords.places(group)
+            yield _Part(group, sentence_scores, places, token_scores[:, len(frame.prefix) :][:, : own.shape[1]][own])
 
 
 def _others(predictor: Predictor, aligner: Aligner, subwords: SubWords) -> Iterator[_Part]:

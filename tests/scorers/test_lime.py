@@ -14,7 +14,7 @@ from zerotag.scorers.masking import Masker, Versions
 from zerotag.types import FloatArray, Sentence
 
 
-@pytest.mark.parametrize("words", [1, 2, 7, 40])
+@pytest.mark.parametrize("words", [1, 2, 7, 40, 400])
 def test_weights_are_those_of_the_lime_package(words: int) -> None:
     random = np.random.default_rng(words)
     kept = draw_samples(words, 300, random)

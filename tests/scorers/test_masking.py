@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator
+from threading import Event, active_count
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +14,7 @@ import tiny
 from masked_texts import MASK
 from zerotag.align import Aligner, Encoded
 from zerotag.inference import predict
+from zerotag.prediction import predict_row
 from zerotag.scorers import masking
 from zerotag.scorers.masking import Masker, Pieces, Versions
 from zerotag.types import BoolArray, Sentence
@@ -89,7 +94,9 @@ def test_a_word_without_sub_words_is_masked_in_its_place() -> None:
     assert one_version(aligner, sentence, [False] * 5).ids.tolist() == [MASK] * 5
 
 
-def test_packing_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("overlapping", [False, True])
+def test_packing_does_not_show(monkeypatch: pytest.MonkeyPatch, overlapping: bool) -> None:
+    monkeypatch.setattr(masking, "has_time", lambda _: overlapping)
     labeller = tiny.labeller(labels=("hedge", "doubt"))
     random = np.random.default_rng(0)
     planned = []
@@ -101,13 +108,48 @@ def test_packing_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
         encoded = [one_version(labeller.aligner, versions.sentence, row.tolist()) for row in versions.kept]
         expected.append([p.sentence_scores for p in predict(labeller.network, labeller.aligner, encoded)])
     for pack in (1, 100, 2**20):
-        monkeypatch.setattr(masking, "PACK", pack)
+        monkeypatch.setattr(masking, "pack_size", lambda _, size=pack: size)
         masker = Masker(labeller.network, labeller.aligner, MASK)
         results = list(masker.probabilities(iter(planned)))
         assert masker.passes == sum(len(versions.kept) for versions in planned)
         for (versions, probabilities), given_versions, its_expected in zip(results, planned, expected, strict=True):
             assert versions is given_versions
             np.testing.assert_allclose(probabilities, its_expected, atol=1e-6)
+
+
+def test_packs_are_made_while_the_network_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(masking, "has_time", lambda _: True)
+    monkeypatch.setattr(masking, "pack_size", lambda _: 1)
+    planned_ahead = Event()
+
+    def patient(*arguments: Any) -> Any:
+        assert planned_ahead.wait(10)  # else nobody plans before the first is done
+        return predict_row(*arguments)
+
+    monkeypatch.setattr(masking, "predict_row", patient)
+
+    def planned() -> Iterator[Versions]:
+        for number in range(4):
+            if number == 2:
+                planned_ahead.set()
+            yield Versions(split(f"pump {number}"), np.ones((1, 2), np.bool_), np.ones(1, np.int64))
+
+    labeller = tiny.labeller()
+    results = Masker(labeller.network, labeller.aligner, MASK).probabilities(planned())
+    assert [versions.sentence.text for versions, _ in results] == ["pump 0", "pump 1", "pump 2", "pump 3"]
+
+
+def test_whoever_stops_early_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(masking, "has_time", lambda _: True)
+    monkeypatch.setattr(masking, "pack_size", lambda _: 1)
+    labeller = tiny.labeller()
+    versions = Versions(split("a pump"), np.ones((1, 2), np.bool_), np.ones(1, np.int64))
+    before = active_count()
+    results = Masker(labeller.network, labeller.aligner, MASK).probabilities([versions] * 9)
+    next(results)
+    assert active_count() > before
+    cast("Generator[object]", results).close()
+    assert active_count() == before
 
 
 def one_version(aligner: Aligner, sentence: Sentence, kept: list[bool]) -> Encoded:

@@ -106,7 +106,7 @@ def test_a_network_that_is_being_trained_scores_without_dropout(method: str) -> 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_input_is_read_as_results_are_asked_for(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(masking, "PACK", 2000)
+    monkeypatch.setattr(masking, "pack_size", lambda _: 2000)
     made = 0
 
     def endless() -> Iterator[Sentence]:

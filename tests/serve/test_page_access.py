@@ -126,7 +126,7 @@ def test_everything_by_keyboard(page: Page) -> None:
     expect(page.locator("#corrections-count")).to_have_text("1 correction in 1 sentence")
     page.keyboard.press("u")
     expect(page.locator(":focus")).to_have_attribute("aria-pressed", "true")
-    before = page.locator(".threshold output").text_content()
+    before = page.locator(".threshold output").inner_text()
     page.keyboard.press("]")
     expect(page.locator(".threshold output")).to_have_text("0.44")
     page.keyboard.press("\\")

@@ -94,7 +94,7 @@ def test_sliding_decides_as_the_rule(page: Page, page_service: Service) -> None:
     for threshold in (0.0, 0.1, 0.25, 0.5, 0.9, 1.0):
         slide(page, threshold)
         assert marked(page) == by_rule(results, Rule(word_threshold=threshold)), threshold
-        assert page.locator(".threshold output").text_content() == f"{threshold:.2f}"
+        assert page.locator(".threshold output").inner_text() == f"{threshold:.2f}"
     page.click("text=put it back")
     assert marked(page) == by_rule(results, HEDGES)
     assert requests == []  # all in the browser
@@ -264,7 +264,8 @@ def test_links_bring_everything_back(page: Page, browser: Browser, page_service:
         assert other.input_value("#model") == "three"
         assert other.input_value("#method") == "occlusion"
         assert (
-            other.locator(".threshold output").all_text_contents() == page.locator(".threshold output").all_text_contents()
+            other.locator(".threshold output").all_text_contents()
+            == page.locator(".threshold output").all_text_contents()
         )
         assert marked(other) == marked(page)
         assert all("z=" not in url.partition("#")[0] for url in asked)
@@ -295,4 +296,4 @@ def test_a_thousand_sentences_stay_smooth(page: Page) -> None:
     assert milliseconds < 150  # a frame or two on a machine that does nothing else
     page.locator("#sentences > li").last.scroll_into_view_if_needed()
     expect(page.locator("#sentences > li").last.locator(".word").first).to_be_visible()
-    assert page.locator("#sentences > li").last.text_content().endswith("after rain.")
+    assert page.locator("#sentences > li").last.inner_text().endswith("after rain.")

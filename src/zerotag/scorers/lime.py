@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from sklearn.linear_model import Ridge
 
 from zerotag.align import Aligner, IntArray
+from zerotag.metrics.ragged import Floats
 from zerotag.model import Network
 from zerotag.scorers.masking import Masker, Versions
 from zerotag.scorers.random import draws_for
@@ -70,9 +70,20 @@ def linear_weights(kept: BoolArray, times: IntArray, probabilities: FloatArray) 
     # Cosine distance of a 0/1 vector to the vector of ones: it depends on the number of ones alone.
     distance = 100 * (1 - np.sqrt(kept.mean(axis=1)))
     likeness = np.sqrt(np.exp(-((distance / KERNEL_WIDTH) ** 2)))
-    model = Ridge(alpha=1.0).fit(kept.astype(np.float64), probabilities, sample_weight=likeness * times)
-    weights: FloatArray = model.coef_.reshape(probabilities.shape[1], -1).T.astype(np.float32)
-    return weights
+    return _ridge(kept, probabilities, likeness * times).astype(np.float32)
+
+
+def _ridge(features: BoolArray, targets: FloatArray, weights: Floats) -> Floats:
+    """Coefficients, (features, targets), of a regression with an intercept and a penalty of 1."""
+    shares, roots = weights / weights.sum(), np.sqrt(weights)[:, None]
+    inputs, outputs = roots * (features - shares @ features), roots * (targets - shares @ targets)
+    samples, words = inputs.shape
+    found: Floats
+    if words <= samples:
+        found = np.linalg.solve(inputs.T @ inputs + np.eye(words), inputs.T @ outputs)
+    else:  # the same for less work
+        found = inputs.T @ np.linalg.solve(inputs @ inputs.T + np.eye(samples), outputs)
+    return found
 
 
 def _distinct(rows: BoolArray) -> tuple[IntArray, IntArray]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice, tee
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import tee
 from typing import NamedTuple
 
 import numpy as np
 
 from zerotag.align import Aligner, Encoded, IntArray
-from zerotag.inference import TorchPredictor
+from zerotag.inference import TorchPredictor, device_of
 from zerotag.model import Network
-from zerotag.prediction import predict_row
+from zerotag.prediction import Predictor, predict_row
 from zerotag.subwords import SubWords
 from zerotag.types import BoolArray, FloatArray, Sentence
 
-PACK = 2**20  # sub-words of versions, whichever sentences they come from, that are held at a time
+_AHEAD = 2  # packs that wait for the network while others are made
 
 
 class Versions(NamedTuple):
@@ -37,20 +39,38 @@ class Masker:
 
     def probabilities(self, planned: Iterable[Versions]) -> Iterator[tuple[Versions, FloatArray]]:
         """The versions of each sentence with their probabilities, (versions, K), in the order they come."""
-        ahead, behind = tee(planned)
-        rows = self._predict(row for versions in ahead for row in self._encode(versions))
-        for versions in behind:
-            yield versions, np.stack(list(islice(rows, len(versions.kept))))
+        predictor = TorchPredictor(self._network, sentences_alone=True)
+        ahead, behind, counted = tee(planned, 3)
+        packs = self._packs(ahead, pack_size(predictor))
 
-    def _encode(self, versions: Versions) -> Iterator[SubWords]:
-        return Pieces(self._aligner, versions.sentence, self._mask_id).rows(versions.kept)
+        def work(pack: SubWords) -> FloatArray:
+            return predict_row(predictor, self._aligner, pack).sentences
 
-    def _predict(self, rows: Iterator[SubWords]) -> Iterator[FloatArray]:
-        predictor = TorchPredictor(self._network)
-        for pack in _packs(rows):
-            row = SubWords.joined(pack)
-            self.passes += len(row.lengths) + sum(self._aligner.cost(one)[0] - 1 for one in row.others.values())
-            yield from predict_row(predictor, self._aligner, row).sentences
+        scores = _meanwhile(work, packs) if has_time(self._network) else map(work, packs)
+        yield from zip(behind, _regrouped(scores, (len(versions.kept) for versions in counted)), strict=True)
+
+    def _packs(self, planned: Iterable[Versions], most: int) -> Iterator[SubWords]:
+        """The versions, whichever sentences they come from, in packs of about so many sub-words."""
+        pack: list[SubWords] = []
+        for versions in planned:
+            for row in Pieces(self._aligner, versions.sentence, self._mask_id).rows(versions.kept, most):
+                self.passes += len(row.lengths) + sum(self._aligner.cost(one)[0] - 1 for one in row.others.values())
+                pack.append(row)
+                if sum(len(row.ids) for row in pack) >= most:
+                    yield SubWords.joined(pack)
+                    pack = []
+        if pack:
+            yield SubWords.joined(pack)
+
+
+def pack_size(predictor: Predictor) -> int:
+    """Sub-words in a pack: enough that a GPU is seldom between two, little enough to be done soon after Ctrl-C."""
+    return 8 * predictor.token_budget
+
+
+def has_time(network: Network) -> bool:
+    """Whether this process has time for other things while the network is at work."""
+    return device_of(network).type == "cuda"
 
 
 class Pieces:
@@ -98,9 +118,9 @@ class Pieces:
         self._pair_piece = pair_piece[by_piece]
         self._pair_word = np.concatenate([encoded.pair_words, word[tokens:]])[by_piece]
 
-    def rows(self, kept: BoolArray) -> Iterator[SubWords]:
-        """The sentence with only some words kept, once for each row of `kept` (versions, words)."""
-        at_once = max(1, PACK // len(self._ids))
+    def rows(self, kept: BoolArray, most: int) -> Iterator[SubWords]:
+        """The sentence for each row of `kept` (versions, words), which says what words it keeps; in parts of `most`."""
+        at_once = max(1, most // len(self._ids))
         for start in range(0, len(kept), at_once):
             yield self._row(kept[start : start + at_once])
 
@@ -136,14 +156,27 @@ def _with_space_before(sentence: Sentence, word: int) -> Sentence:
     return Sentence(sentence.text[before:end], (sentence.words[word],), ((start - before, end - before),))
 
 
-def _packs(rows: Iterable[SubWords]) -> Iterator[list[SubWords]]:
-    pack: list[SubWords] = []
-    size = 0
-    for row in rows:
-        pack.append(row)
-        size += len(row.ids)
-        if size >= PACK:
-            yield pack
-            pack, size = [], 0
-    if pack:
-        yield pack
+def _meanwhile(work: Callable[[SubWords], FloatArray], packs: Iterable[SubWords]) -> Iterator[FloatArray]:
+    """What comes of each pack, in their order: a thread is at work while we make others, and use what it has made."""
+    thread = ThreadPoolExecutor(1)
+    waiting: deque[Future[FloatArray]] = deque()
+    try:
+        for pack in packs:
+            waiting.append(thread.submit(work, pack))
+            if len(waiting) > _AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        thread.shutdown(cancel_futures=True)
+
+
+def _regrouped(arrays: Iterator[FloatArray], sizes: Iterable[int]) -> Iterator[FloatArray]:
+    """The rows of all arrays, so many at a time."""
+    rest: list[FloatArray] = []
+    for size in sizes:
+        while sum(map(len, rest)) < size:
+            rest.append(next(arrays))
+        joined = np.concatenate(rest)
+        yield joined[:size]
+        rest = [joined[size:]]
