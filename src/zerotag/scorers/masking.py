@@ -52,13 +52,15 @@ class Masker:
     def _packs(self, planned: Iterable[Versions], most: int) -> Iterator[SubWords]:
         """The versions, whichever sentences they come from, in packs of about so many sub-words."""
         pack: list[SubWords] = []
+        size = 0
         for versions in planned:
             for row in Pieces(self._aligner, versions.sentence, self._mask_id).rows(versions.kept, most):
                 self.passes += len(row.lengths) + sum(self._aligner.cost(one)[0] - 1 for one in row.others.values())
                 pack.append(row)
-                if sum(len(row.ids) for row in pack) >= most:
+                size += len(row.ids)
+                if size >= most:
                     yield SubWords.joined(pack)
-                    pack = []
+                    pack, size = [], 0
         if pack:
             yield SubWords.joined(pack)
 
@@ -119,7 +121,7 @@ class Pieces:
         self._pair_word = np.concatenate([encoded.pair_words, word[tokens:]])[by_piece]
 
     def rows(self, kept: BoolArray, most: int) -> Iterator[SubWords]:
-        """The sentence for each row of `kept` (versions, words), which says what words it keeps; in parts of `most`."""
+        """The sentence for each row of `kept` (versions, words), which says what it keeps; `most` sub-words at once."""
         at_once = max(1, most // len(self._ids))
         for start in range(0, len(kept), at_once):
             yield self._row(kept[start : start + at_once])
