@@ -39,7 +39,7 @@ NOTES = {
     "gpu_training": "Measured before the attention of MPNet was computed step by step in training, which costs some of "
     "this; the log of experiments says why. It is to be measured again.",
     "explaining": "Measured when masked copies were drawn, and linear models fitted, while the GPU waited: to "
-    "judge by another machine, a third of the time. This is done meanwhile now; it is to be measured again. "
+    "judge by another machine, about a third of the time. This is done meanwhile now; it is to be measured again. "
     "As our LIME gets faster, the second row gets smaller; the third is the comparison of the paper, which used the "
     "package.",
     "serve": "Clients, service and network share two cores. Beside `label`, the service has requests to read and "

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from threading import Event, active_count
-from typing import Any, cast
+from threading import active_count
 
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ import tiny
 from masked_texts import MASK
 from zerotag.align import Aligner, Encoded
 from zerotag.inference import predict
-from zerotag.prediction import predict_row
 from zerotag.scorers import masking
 from zerotag.scorers.masking import Masker, Pieces, Versions
 from zerotag.types import BoolArray, Sentence
@@ -117,28 +114,6 @@ def test_packing_does_not_show(monkeypatch: pytest.MonkeyPatch, overlapping: boo
             np.testing.assert_allclose(probabilities, its_expected, atol=1e-6)
 
 
-def test_packs_are_made_while_the_network_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(masking, "has_time", lambda _: True)
-    monkeypatch.setattr(masking, "pack_size", lambda _: 1)
-    planned_ahead = Event()
-
-    def patient(*arguments: Any) -> Any:
-        assert planned_ahead.wait(10)  # else nobody plans before the first is done
-        return predict_row(*arguments)
-
-    monkeypatch.setattr(masking, "predict_row", patient)
-
-    def planned() -> Iterator[Versions]:
-        for number in range(4):
-            if number == 2:
-                planned_ahead.set()
-            yield Versions(split(f"pump {number}"), np.ones((1, 2), np.bool_), np.ones(1, np.int64))
-
-    labeller = tiny.labeller()
-    results = Masker(labeller.network, labeller.aligner, MASK).probabilities(planned())
-    assert [versions.sentence.text for versions, _ in results] == ["pump 0", "pump 1", "pump 2", "pump 3"]
-
-
 def test_whoever_stops_early_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(masking, "has_time", lambda _: True)
     monkeypatch.setattr(masking, "pack_size", lambda _: 1)
@@ -148,7 +123,7 @@ def test_whoever_stops_early_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -
     results = Masker(labeller.network, labeller.aligner, MASK).probabilities([versions] * 9)
     next(results)
     assert active_count() > before
-    cast("Generator[object]", results).close()
+    results.close()
     assert active_count() == before
 
 

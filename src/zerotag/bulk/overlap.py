@@ -6,14 +6,14 @@ Chunks come out in the order of the input, and what is in them does not depend o
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import closing, contextmanager
 from typing import NamedTuple
 
 import numpy as np
 
+from zerotag.ahead import ahead
 from zerotag.align import Aligner
 from zerotag.bulk.hosts import Hosts
 from zerotag.bulk.inputs import Unread
@@ -25,6 +25,13 @@ from zerotag.prediction import Predictor, RowScores, predict_row
 from zerotag.subwords import SubWords
 
 _IN_FLIGHT = 4  # chunks: one is scored, the others are being read and written
+
+
+class BeingRead(NamedTuple):
+    """A chunk whose pieces are being read."""
+
+    chunk: Unread
+    reading: list[Future[Read]]
 
 
 class BeingWritten(NamedTuple):
@@ -52,18 +59,14 @@ class Overlap:
 
     def label(self, chunks: Iterable[Unread], task: Task) -> Generator[Finished]:
         """Each chunk once it is done, in their order."""
-        in_flight: deque[tuple[Unread, Future[BeingWritten]]] = deque()
-        network = ThreadPoolExecutor(1, "network")
-        try:
-            for chunk in chunks:
-                reading = [self._hosts.read(task, piece) for piece in chunk.pieces]
-                in_flight.append((chunk, network.submit(self._score, task, reading)))
-                if len(in_flight) == _IN_FLIGHT:
-                    yield _finished(*in_flight.popleft())
-            while in_flight:
-                yield _finished(*in_flight.popleft())
-        finally:
-            network.shutdown(cancel_futures=True)
+
+        def score(read: BeingRead) -> tuple[Unread, BeingWritten]:
+            return read.chunk, self._score(task, read.reading)
+
+        being_read = (BeingRead(chunk, [self._hosts.read(task, piece) for piece in chunk.pieces]) for chunk in chunks)
+        with closing(ahead(score, being_read, _IN_FLIGHT - 1)) as scored:
+            for chunk, (rejected, writing) in scored:
+                yield Finished(chunk, rejected, [one.result() for one in writing])
 
     def _score(self, task: Task, reading: Sequence[Future[Read]]) -> BeingWritten:
         pieces = [one.result() for one in reading]
@@ -76,11 +79,6 @@ class Overlap:
         return BeingWritten(
             rejected, [self._hosts.write(task, p.kept, part) for p, part in zip(pieces, parts, strict=True)]
         )
-
-
-def _finished(chunk: Unread, scoring: Future[BeingWritten]) -> Finished:
-    scored = scoring.result()
-    return Finished(chunk, scored.rejected, [one.result() for one in scored.writing])
 
 
 def _split(scores: RowScores, pieces: Sequence[Read]) -> list[RowScores]:

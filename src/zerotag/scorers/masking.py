@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 from itertools import tee
 from typing import NamedTuple
 
 import numpy as np
 
+from zerotag.ahead import ahead
 from zerotag.align import Aligner, Encoded, IntArray
 from zerotag.inference import TorchPredictor, device_of
 from zerotag.model import Network
@@ -37,17 +37,22 @@ class Masker:
         self._mask_id = mask_id
         self.passes = 0
 
-    def probabilities(self, planned: Iterable[Versions]) -> Iterator[tuple[Versions, FloatArray]]:
+    def probabilities(self, planned: Iterable[Versions]) -> Generator[tuple[Versions, FloatArray]]:
         """The versions of each sentence with their probabilities, (versions, K), in the order they come."""
+        to_pack, to_count, to_tell = tee(planned, 3)
+        with closing(self._scores(to_pack)) as scores:
+            sizes = (len(versions.kept) for versions in to_count)
+            yield from zip(to_tell, _regrouped(scores, sizes), strict=True)
+
+    def _scores(self, planned: Iterable[Versions]) -> Generator[FloatArray]:
+        """The probabilities of all versions, pack by pack."""
         predictor = TorchPredictor(self._network, sentences_alone=True)
-        ahead, behind, counted = tee(planned, 3)
-        packs = self._packs(ahead, pack_size(predictor))
 
         def work(pack: SubWords) -> FloatArray:
             return predict_row(predictor, self._aligner, pack).sentences
 
-        scores = _meanwhile(work, packs) if has_time(self._network) else map(work, packs)
-        yield from zip(behind, _regrouped(scores, (len(versions.kept) for versions in counted)), strict=True)
+        packs = self._packs(planned, pack_size(predictor))
+        yield from ahead(work, packs, _AHEAD) if has_time(self._network) else map(work, packs)
 
     def _packs(self, planned: Iterable[Versions], most: int) -> Iterator[SubWords]:
         """The versions, whichever sentences they come from, in packs of about so many sub-words."""
@@ -156,21 +161,6 @@ def _with_space_before(sentence: Sentence, word: int) -> Sentence:
     start, end = sentence.spans[word]
     before = sentence.spans[word - 1][1] if word else 0
     return Sentence(sentence.text[before:end], (sentence.words[word],), ((start - before, end - before),))
-
-
-def _meanwhile(work: Callable[[SubWords], FloatArray], packs: Iterable[SubWords]) -> Iterator[FloatArray]:
-    """What comes of each pack, in their order: a thread is at work while we make others, and use what it has made."""
-    thread = ThreadPoolExecutor(1)
-    waiting: deque[Future[FloatArray]] = deque()
-    try:
-        for pack in packs:
-            waiting.append(thread.submit(work, pack))
-            if len(waiting) > _AHEAD:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        thread.shutdown(cancel_futures=True)
 
 
 def _regrouped(arrays: Iterator[FloatArray], sizes: Iterable[int]) -> Iterator[FloatArray]:
