@@ -289,3 +289,11 @@ def test_missing_corpora(small: Path, monkeypatch: pytest.MonkeyPatch, corpus: s
     small.write_text(small.read_text().replace("smoke-corpus", corpus))
     with pytest.raises(ZerotagError, match=complaint):
         compare(small)
+
+
+def test_a_folder_without_the_corpus_is_refused_before_anything_runs(small: Path, tmp_path: Path) -> None:
+    small.write_text(small.read_text().replace("smoke-corpus", "fce"))
+    complaint = f"{tmp_path / 'fce'}: no such folder; give the folder that holds fce/ with --data"
+    with pytest.raises(ZerotagError, match=f"^{re.escape(complaint)}$"):
+        compare(small, data=tmp_path, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()

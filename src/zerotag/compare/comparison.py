@@ -74,7 +74,7 @@ def compare(
     missing = [run for run in wanted if finished_run(experiment, folder, run) is None]
     if data is None and DATA_VARIABLE in os.environ:
         data = Path(os.environ[DATA_VARIABLE])
-    for corpus in {run.corpus for run in missing}:
+    for corpus in dict.fromkeys(run.corpus for run in missing):
         locate(experiment, corpus, data)
 
     listener = _Listener(len(wanted) - len(missing), len(wanted), on_status)

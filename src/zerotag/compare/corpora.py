@@ -53,7 +53,10 @@ def locate(experiment: Experiment, name: str, data: Path | None) -> Path:
         )
     if data is None:
         raise ZerotagError(f"corpus {name!r} is not in the package: give the folder that holds {name}/ with --data")
-    return data / name
+    folder = data / name
+    if not folder.is_dir():
+        raise ZerotagError(f"{folder}: no such folder; give the folder that holds {name}/ with --data")
+    return folder
 
 
 def read_splits(experiment: Experiment, name: str, data: Path | None) -> Splits:
