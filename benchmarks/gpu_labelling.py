@@ -173,7 +173,7 @@ def forward_pass(
 
     from zerotag.batching import by_token_budget
     from zerotag.fused import lean
-    from zerotag.inference import evaluating, precision, token_budget
+    from zerotag.inference import attention_without_plans, evaluating, precision, token_budget
     from zerotag.model import TensorBatch
     from zerotag.subwords import Frame, SubWords
     from zerotag.words import split
@@ -209,11 +209,11 @@ def forward_pass(
         for batch in batches:
             network.encode(batch)
 
-    times = 1 if options.quick else 5
-    found = {
-        name: seconds_of(doing, device, times=times)
-        for name, doing in (("before", as_it_was), ("now", forward), ("encoder", encoder_alone))
-    }
+    with attention_without_plans():
+        found = {
+            name: seconds_of(doing, device, times=1)
+            for name, doing in (("before", as_it_was), ("now", forward), ("encoder", encoder_alone))
+        }
     print(f"{depth} layers: {padded / lengths.sum():.3f} padded by real tokens, {len(batches)} batches")
     for name, seconds in found.items():
         print(f"  {name:8} {work / seconds:8.1f} TFLOP/s, {len(encoded) / seconds:12,.0f} sentences/s")

@@ -104,8 +104,9 @@ def test_a_lean_copy_says_the_same_to_rounding(family: str, device: str) -> None
     assert not any(module.training for module in copied.modules())
     assert made.network.training
     assert {value.dtype for value in copied.encoder.parameters()} == {torch.bfloat16}
-    ours, theirs = copied.head.parameters(), made.network.head.parameters()
-    assert all(one is other for one, other in zip(ours, theirs, strict=True))
+    ours, theirs = dict(copied.head.named_parameters()), dict(made.network.head.named_parameters())
+    assert theirs.keys() - ours.keys() == {"attention_hidden.weight"}  # it is rounded
+    assert all(one is theirs[name] for name, one in ours.items())
     made.network.eval()
     batch = _moved(_batch(made, 9, 2, 4), device)
     with torch.inference_mode():

@@ -1,4 +1,4 @@
-"""Networks made ready for a GPU: the encoder in bfloat16, and fused attention also where transformers has none."""
+"""Networks made ready for a GPU: products in bfloat16, and fused attention also where transformers has none."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from transformers.activations import GELUActivation
 from transformers.modeling_outputs import BaseModelOutput
 
 from zerotag.model import Network
+from zerotag.soft_attention import SoftAttention
 
 _ALIGNMENT = 16  # of the rows of an attention bias: fused attention would copy any other
 
@@ -24,12 +25,21 @@ def can_be_lean(network: Network) -> bool:
 
 
 def lean(network: Network, dtype: torch.dtype = torch.bfloat16) -> Network:
-    """A copy for inference that shares the weights of the head and has those of the encoder in bfloat16."""
+    """A copy for inference: the encoder in bfloat16, and so the factors of the one large product of each head."""
+    made = _half(network, dtype)
+    heads: list[Any] = [module for module in made.modules() if isinstance(module, SoftAttention)]
+    for head in heads:
+        head.attention_hidden = HalfProduct(head.attention_hidden, dtype)
+    return made.eval()
+
+
+def _half(network: Network, dtype: torch.dtype) -> Network:
+    """A copy that shares the weights of heads and has those of the encoder in half precision."""
     theirs = {id(weight): nn.Parameter(weight.detach().to(dtype), False) for weight in network.encoder.parameters()}
     shared = {id(weight): weight for weight in network.parameters() if id(weight) not in theirs}
     made = copy.deepcopy(network, theirs | shared)
     fuse(made)
-    return made.eval()
+    return made
 
 
 def fuse(network: Network) -> None:
@@ -62,7 +72,7 @@ class StandIn:
     """
 
     def __init__(self, network: Network, dtype: torch.dtype = torch.bfloat16) -> None:
-        self.network = lean(network, dtype)
+        self.network = _half(network, dtype)
         self.network.encoder.requires_grad_(True)
         wholes = dict(network.encoder.named_parameters())
         self._twins = [
@@ -151,6 +161,22 @@ class FusedIntermediate(nn.Module):
             self.dense.bias, hidden_states.flatten(0, 1), self.dense.weight.t(), use_gelu=True
         )
         return rows.view(*hidden_states.shape[:2], -1)
+
+
+class HalfProduct(nn.Module):
+    """A linear layer whose factors are rounded and whose sums are not: scores are ranked, and should not tie."""
+
+    def __init__(self, whole: nn.Linear, dtype: torch.dtype) -> None:
+        super().__init__()
+        self._weight = whole.weight.detach().to(dtype)
+        self.bias = whole.bias
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """The outputs, in full precision."""
+        rows, weight = inputs.flatten(0, -2).to(self._weight.dtype), self._weight.t()
+        # A processor has no such product.
+        product = torch.mm(rows, weight, out_dtype=torch.float32) if rows.is_cuda else rows.float() @ weight.float()
+        return (product + self.bias).view(*inputs.shape[:-1], -1)
 
 
 class FusedAttention(nn.Module):

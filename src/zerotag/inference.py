@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from zerotag import prediction
 from zerotag.align import Aligner, Batch, Encoded, word_scores
@@ -19,6 +20,7 @@ __all__ = [
     "AT_ONCE",
     "Prediction",
     "TorchPredictor",
+    "attention_without_plans",
     "best_device",
     "device_of",
     "evaluating",
@@ -47,6 +49,14 @@ def device_of(network: Network) -> torch.device:
 def precision(device: torch.device) -> AbstractContextManager[object]:
     """Bfloat16 on a GPU, full precision elsewhere."""
     return torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
+
+
+def attention_without_plans() -> AbstractContextManager[object]:
+    """All kernels of attention but cuDNN's, which needs a plan for each new shape, and in each new thread.
+
+    To make one takes tenths of a second: together, longer than to score a chunk of sentences of all lengths.
+    """
+    return sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
 
 
 def token_budget(device: torch.device) -> int:
@@ -90,7 +100,8 @@ class TorchPredictor:
         """Give a batch to the device; what is returned waits for the scores."""
         device = device_of(self._network)
         network = self._ready(device)
-        with torch.inference_mode(), nullcontext() if network is self._lean else _as_it_is(network, device):
+        as_it_is = nullcontext() if network is self._lean else _as_it_is(network, device)
+        with torch.inference_mode(), attention_without_plans(), as_it_is:
             tensors = TensorBatch.of(batch, device)
             windows = [network.encode(tensors.windows(part)) for part in parts(batch, self.token_budget)]
             output = network.read(windows[0] if len(windows) == 1 else torch.cat(windows), tensors)
@@ -113,7 +124,7 @@ class TorchPredictor:
         """What runs: on a GPU the lean copy of a network that has one, with the weights of now."""
         if device.type != "cuda" or not can_be_lean(self._network):
             return self._network
-        now = [(weight.data_ptr(), weight._version) for weight in self._network.encoder.parameters()]
+        now = [(weight.data_ptr(), weight._version) for weight in self._network.parameters()]
         if self._lean is None or now != self._seen:
             self._lean, self._seen = lean(self._network), now
         return self._lean
