@@ -23,7 +23,7 @@ from zerotag.teaching import Teacher, token_targets
 from zerotag.training import Progress, train
 from zerotag.types import Corpus, Example, Rule, Sentence
 
-LEARNING = TrainConfig(teacher_epochs=3, epochs=3, batch_size=8, learning_rate=5e-3)
+LEARNING = TrainConfig(teacher_epochs=3, teachers=1, epochs=3, batch_size=8, learning_rate=5e-3)
 QUICK = replace(LEARNING, teacher_epochs=2, epochs=2, batch_size=16)
 
 
@@ -127,10 +127,11 @@ def test_the_network_is_taught_what_the_teacher_says(model: ModelConfig, monkeyp
         seen.append((run._network, run._train_set.token_targets))
         epoch(run)
 
-    def teach(teacher: Network, _: object, sentences: list[Any], labels: Any) -> list[Any]:
+    def teach(teacher: Network, _: object, sentences: list[Any], names: Any, labels: Any) -> list[Any]:
         assert isinstance(teacher, Teacher)
         assert not teacher.training
         assert labels.tolist() == [list(example.labels) for example in toy.corpus(20).examples]
+        assert names == [example.sentence.words for example in toy.corpus(20).examples]
         said = [np.full((sentence.words, 1), number / 20, np.float32) for number, sentence in enumerate(sentences)]
         for words in said:
             words[0] = 1

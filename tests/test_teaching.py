@@ -18,8 +18,8 @@ from zerotag.encoders import truncate
 from zerotag.inference import predict
 from zerotag.model import Network, TensorBatch, read_with
 from zerotag.soft_attention import HeadOutput
-from zerotag.teaching import Teacher, label_worth, token_targets, word_worth
-from zerotag.types import BoolArray, FloatArray, Sentence
+from zerotag.teaching import SILENT_MEETINGS, Teacher, false_alarms, token_targets, word_worth
+from zerotag.types import FloatArray, Sentence
 
 CPU = torch.device("cpu")
 CONFIG = ModelConfig(encoder="tiny", window=tiny.POSITIONS // 2)
@@ -34,8 +34,11 @@ def encoded(aligner: Aligner, *texts: str) -> list[Encoded]:
     return aligner.encode([Sentence.from_words(text.split()) for text in texts])
 
 
-def taught_by(teacher: Network, aligner: Aligner, sentences: list[Encoded], labels: BoolArray) -> list[FloatArray]:
-    return token_targets(sentences, [word_worth(teacher, aligner, sentences, labels)])
+def worth_of(teacher: Network, aligner: Aligner, *texts: str, positive: int | None = None) -> list[FloatArray]:
+    """What the words of sentences are worth for the only label, which the first `positive` of them have, or all."""
+    labels = np.arange(len(texts)) < (len(texts) if positive is None else positive)
+    words = [text.split() for text in texts]
+    return [worth[:, 0] for worth in word_worth(teacher, aligner, encoded(aligner, *texts), words, labels[:, None])]
 
 
 # What words are worth, by hand
@@ -71,7 +74,7 @@ class Scripted(Network):
 def test_evidence_that_comes_from_another_word_is_worth_nothing(aligner: Aligner) -> None:
     """`holds` beside a cue looks like the second-best word, before another cue; with `may` hidden it is dull."""
     teacher = Scripted(({"may": 0.9, "leaks": 0.8}, {"may": 0.85}))
-    (worth,) = label_worth(teacher, aligner, encoded(aligner, "the pump may holds at night leaks ."), 0)
+    (worth,) = worth_of(teacher, aligner, "the pump may holds at night leaks .")
     dull, holds, leaks = DULL * DULL / 0.81, 0.85 * DULL / 0.81, 0.64 / 0.81
     assert worth.tolist() == pytest.approx([dull, dull, 1.0, holds, dull, dull, leaks, dull], rel=1e-4)
     assert teacher.sentences_read == 4  # as it is, and with each of the three strongest words hidden
@@ -79,7 +82,7 @@ def test_evidence_that_comes_from_another_word_is_worth_nothing(aligner: Aligner
 
 def test_a_word_is_not_judged_while_it_is_hidden_itself(aligner: Aligner) -> None:
     """Both words score next to nothing while they are hidden, and are worth what they score in view."""
-    (worth,) = label_worth(Scripted(({"may": 0.9, "runs": 0.6}, {})), aligner, encoded(aligner, "may runs"), 0)
+    (worth,) = worth_of(Scripted(({"may": 0.9, "runs": 0.6}, {})), aligner, "may runs")
     assert worth.tolist() == pytest.approx([1.0, 0.36 / 0.81], rel=1e-4)
 
 
@@ -88,23 +91,58 @@ def test_a_word_may_lose_to_any_of_the_three_strongest_but_no_further(aligner: A
     for lender, is_hidden in {"may": True, "leaks": True, "runs": True, "works": False}.items():
         teacher = Scripted((lenders, {lender: 0.5}))
         text = f"the {lender} at " + " ".join(f"{word} the" for word in lenders if word != lender)
-        (worth,) = label_worth(teacher, aligner, encoded(aligner, text), 0)
+        (worth,) = worth_of(teacher, aligner, text)
         assert worth[2] == pytest.approx(0.5 * (DULL if is_hidden else 0.5) / 0.81, rel=1e-4), lender
 
 
 def test_the_only_word_is_the_best(aligner: Aligner) -> None:
     teacher = Scripted(({"may": 0.9}, {}))
-    assert [worth.tolist() for worth in label_worth(teacher, aligner, encoded(aligner, "may", "pump"), 0)] == [[1], [1]]
-    perhaps = encoded(aligner, "perhaps")
-    assert len(perhaps[0]) > 1
-    assert label_worth(teacher, aligner, perhaps, 0)[0].tolist() == [1]
+    assert len(encoded(aligner, "perhaps")[0]) > 1
+    assert [worth.tolist() for worth in worth_of(teacher, aligner, "may", "pump", "perhaps")] == [[1], [1], [1]]
 
 
 def test_words_without_sub_words_are_worth_nothing_and_words_without_score_divide_nothing(aligner: Aligner) -> None:
     teacher = Scripted(({"may": 0.9}, {}))
-    (worth,) = label_worth(teacher, aligner, encoded(aligner, "the \u0301 may"), 0)
+    (worth,) = worth_of(teacher, aligner, "the \u0301 may")
     assert worth.tolist() == pytest.approx([DULL**2 / 0.81, 0.0, 1.0], rel=1e-4)
-    assert label_worth(Scripted(({"at": 0.0}, {})), aligner, encoded(aligner, "at"), 0)[0].tolist() == [0]
+    assert worth_of(Scripted(({"at": 0.0}, {})), aligner, "at")[0].tolist() == [0]
+
+
+# False alarms
+
+
+def test_what_words_score_where_they_are_innocent_by_hand() -> None:
+    """Upper and lower case are one word, and each has scored 0 five times before it is met."""
+    met = [(["May", "be", "may"], np.array([0.8, 0.1, 0.4], np.float32)), (["be"], np.array([0.3], np.float32))]
+    assert false_alarms(met) == pytest.approx({"may": 1.2 / (2 + 5), "be": 0.4 / (2 + 5)})
+    assert SILENT_MEETINGS == 5
+    assert false_alarms([]) == {}
+
+
+def test_what_a_word_scores_in_sentences_without_the_label_is_taken_off(aligner: Aligner) -> None:
+    """`works` scores 0.6 wherever it stands, also in two sentences that have no label; `leaks` is only met with it."""
+    teacher = Scripted(({"leaks": 0.8, "works": 0.6}, {}))
+    worth = worth_of(teacher, aligner, "the leaks Works", "the pump works", "works .", positive=1)
+    the, works = DULL - DULL / 6, 0.6 - 1.2 / 7
+    assert worth[0].tolist() == pytest.approx([the**2 / 0.64, 1.0, works**2 / 0.64], rel=1e-4)
+    assert not np.concatenate(worth[1:]).any()
+
+
+def test_a_word_that_scores_less_than_usual_is_worth_nothing(aligner: Aligner) -> None:
+    """It scores less than usual in view and with `may` hidden: two losses do not make a gain."""
+    teacher = Scripted(({"may": 0.9, "holds": 0.5}, {"at": 0.7}))
+    worth = worth_of(teacher, aligner, "may holds", *["at holds"] * 100, positive=1)
+    assert 100 * 0.7 / 105 > 0.5
+    assert worth[0].tolist() == [1.0, 0.0]
+
+
+def test_a_word_may_be_innocent_of_one_label_and_not_of_another(aligner: Aligner) -> None:
+    teacher = Scripted(({"may": 0.9, "runs": 0.6}, {}), ({"leaks": 0.8, "runs": 0.3}, {}))
+    texts = ["may runs", "leaks runs"]
+    labels = np.array([[True, False], [False, True]])
+    first, second = word_worth(teacher, aligner, encoded(aligner, *texts), [text.split() for text in texts], labels)
+    np.testing.assert_allclose(first, [[1, 0], [(0.6 - 0.6 / 6) ** 2 / 0.81, 0]], rtol=1e-4)
+    np.testing.assert_allclose(second, [[0, 1], [0, (0.3 - 0.3 / 6) ** 2 / 0.64]], rtol=1e-4)
 
 
 # Targets of tokens
@@ -113,7 +151,9 @@ def test_words_without_sub_words_are_worth_nothing_and_words_without_score_divid
 def test_each_label_has_its_own_sentences_and_words(aligner: Aligner) -> None:
     """Three labels: `may` for the first, `leaks` for the second, whoever follows `pump` for the third."""
     teacher = Scripted(({"may": 0.9}, {}), ({"leaks": 0.8}, {}), ({}, {"pump": 0.7}))
-    sentences = encoded(aligner, "the pump may works", "may leaks", "a valve leaks", "may leaks the pump works")
+    texts = "the pump may works", "may leaks", "a valve leaks", "may leaks the pump works"
+    sentences = encoded(aligner, *texts)
+    names = [[str(number)] * len(text.split()) for number, text in enumerate(texts)]  # no word is met elsewhere
     labels = np.array([[True, False, True], [False, False, False], [False, True, False], [True, True, False]])
     may, leaks = DULL**2 / 0.9**2, DULL**2 / 0.8**2  # what other words are worth beside these
     third = DULL**2 / (0.7 * DULL)  # the best word is as dull as all others while `pump` is hidden
@@ -123,20 +163,17 @@ def test_each_label_has_its_own_sentences_and_words(aligner: Aligner) -> None:
         [[0, leaks, 0], [0, leaks, 0], [0, 1, 0]],
         [[1, leaks, 0], [may, 1, 0], *[[may, leaks, 0]] * 3],
     ]
-    targets = taught_by(teacher, aligner, sentences, labels)
+    targets = token_targets(sentences, [word_worth(teacher, aligner, sentences, names, labels)])
     assert [one.dtype for one in targets] == [np.float32] * 4
     for found, wanted in zip(targets, expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-4)
 
 
-def test_every_sub_word_gets_the_worth_of_its_word_and_the_best_of_two(
-    aligner: Aligner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_sub_word_gets_the_worth_of_its_word_and_the_best_of_two() -> None:
     """A word of three sub-words, one of two that shares the second with the last word, and a sub-word of no word."""
-    monkeypatch.setattr("zerotag.teaching.label_worth", lambda *_: [np.array([1.0, 0.4, 0.7], np.float32)])
     pair_tokens, pair_words = np.array([[0, 0], [1, 0], [2, 0], [3, 1], [4, 1], [4, 2]]).T
     sentence = Encoded(np.arange(10, 16), pair_tokens, pair_words, 3)
-    (target,) = taught_by(Scripted(), aligner, [sentence], np.array([[True]]))
+    (target,) = token_targets([sentence], [[np.array([[1.0], [0.4], [0.7]], np.float32)]])
     assert target[:, 0].tolist() == pytest.approx([1, 1, 1, 0.4, 0.7, 0])
 
 
@@ -149,11 +186,11 @@ def test_several_teachers_are_averaged_and_the_best_word_has_1(aligner: Aligner)
     assert not nothing.any()
 
 
-def test_targets_of_sentences_that_have_no_label_are_never_asked_for(aligner: Aligner) -> None:
+def test_words_of_sentences_without_the_label_are_worth_nothing_and_read_once(aligner: Aligner) -> None:
     teacher = Scripted(({"may": 0.9}, {}))
-    targets = taught_by(teacher, aligner, encoded(aligner, "may", "the pump may"), np.array([[False], [False]]))
-    assert [target.tolist() for target in targets] == [[[0.0]], [[0.0]] * 3]
-    assert teacher.sentences_read == 0
+    worth = worth_of(teacher, aligner, "may", "the pump may", positive=0)
+    assert [one.tolist() for one in worth] == [[0], [0, 0, 0]]
+    assert teacher.sentences_read == 2
 
 
 # Hiding
@@ -271,9 +308,11 @@ def test_a_sure_head_gives_no_infinite_logit() -> None:
 def test_a_document_is_taught_in_several_windows() -> None:
     """Every sub-word of it gets a target, and the best word has 1."""
     teacher, aligner = teacher_of("bert")
-    (document,) = aligner.encode([words(150)])
+    text = words(150)
+    (document,) = aligner.encode([text])
     assert len(aligner.windows(len(document))) > 3
-    (target,) = taught_by(teacher, aligner, [document], np.array([[True, False]]))
+    worth = word_worth(teacher, aligner, [document], [text.words], np.array([[True, False]]))
+    (target,) = token_targets([document], [worth])
     assert target.shape == (len(document), 2)
     assert target[:, 0].max() == 1
     assert (target[:, 0] > 0).all()

@@ -44,6 +44,7 @@ FEWEST_SENTENCES = 10
 MANY_SENTENCES = 10_000
 FEWEST_STEPS = 125  # below which a network has hardly begun to learn
 MOST_EPOCHS = 12  # for want of sentences: they should not be learnt by heart
+TEACHERS_ON_GPU = 4  # more hardly find more
 SEEDS_APART = 1_000_000_007  # between teachers of one training: others may have the next seeds
 BOTH_NEEDED = "sentences of both kinds are needed"
 
@@ -95,6 +96,7 @@ def train_towards(
         )
         many = len(corpus) >= MANY_SENTENCES
         batch_size = training.batch_size or (32 if many else 16)
+        taught_on_gpu = device.type == "cuda" and training.teacher_epochs != 0
         enough = min(MOST_EPOCHS, math.ceil(FEWEST_STEPS / math.ceil(len(corpus) / batch_size)))
         training = replace(
             training,
@@ -102,6 +104,7 @@ def train_towards(
             teacher_epochs=(
                 max(4 if many else 3, enough) if training.teacher_epochs is None else training.teacher_epochs
             ),
+            teachers=training.teachers or (TEACHERS_ON_GPU if taught_on_gpu else 1),
             batch_size=batch_size,
             learning_rate=learning_rate(training, encoder.config.hidden_size),
         )
@@ -150,30 +153,43 @@ class Course:
             targets = [on_tokens(*pair) for pair in zip(train_set.sentences, self.word_targets, strict=True)]
             train_set = replace(train_set, token_targets=targets)
         elif epochs := self.training.teacher_epochs:
-            numbers = range(self.training.teachers)
-            said = [self._taught(number, epochs, encoder, train_set, dev_set) for number in numbers]
+            words = [example.sentence.words for example in corpus.examples]
+            said = [
+                self._taught(number, epochs, encoder, words, train_set, dev_set) for number in range(self._teachers)
+            ]
             train_set = replace(train_set, token_targets=token_targets(train_set.sentences, said))
         torch.manual_seed(self.training.seed)
         network = Network(encoder, self.labels, self.model).to(self.device)
         objective = plain(self.training) if train_set.token_targets is None else taught(self.training)
-        around = Around(before=self.training.teachers * (self.training.teacher_epochs or 0))
+        around = Around(before=self._teachers * (self.training.teacher_epochs or 0))
         position = self._run(network, objective, train_set, dev_set, self.training, self.checkpoints, around)
         return network, position, self._rules(network, dev_set)
 
+    @property
+    def _teachers(self) -> int:
+        assert self.training.teachers is not None  # it was chosen by now
+        return self.training.teachers
+
     def _taught(
-        self, number: int, epochs: int, encoder: PreTrainedModel, train_set: EncodedCorpus, dev_set: EncodedCorpus
+        self,
+        number: int,
+        epochs: int,
+        encoder: PreTrainedModel,
+        words: Sequence[Sequence[str]],
+        train_set: EncodedCorpus,
+        dev_set: EncodedCorpus,
     ) -> list[FloatArray]:
         """What a teacher, who is trained first, says of the words of the training sentences."""
         assert self.training.epochs is not None  # it was chosen by now
         training = replace(self.training, epochs=epochs, seed=(self.training.seed + number * SEEDS_APART) % 2**32)
         torch.manual_seed(training.seed)
         teacher = Teacher(copy.deepcopy(encoder), self.labels, self.model).to(self.device)
-        left = self.training.teachers - number - 1
+        left = self._teachers - number - 1
         around = Around(before=number * epochs, after=left * epochs + self.training.epochs)
         checkpoints = self.checkpoints.of_teacher(number)
         self._run(teacher, each_head(training), train_set, dev_set, training, checkpoints, around)
         labels = train_set.labels.numpy() > 0
-        return word_worth(teacher, self.aligner, train_set.sentences, labels)
+        return word_worth(teacher, self.aligner, train_set.sentences, words, labels)
 
     def _run(
         self,
