@@ -30,5 +30,5 @@ def split(text: str) -> Sentence:
     A word is a run of letters, digits and marks, joined over inner apostrophes and hyphens and over a point or
     comma between digits. Every other visible character, with whatever clings to it, is a word of its own.
     """
-    spans = tuple(match.span() for match in _WORD.finditer(text))
-    return Sentence(text, tuple(text[start:end] for start, end in spans), spans)
+    spans = [match.span() for match in _WORD.finditer(text)]  # a list first, since large inputs come through here
+    return Sentence(text, tuple([text[start:end] for start, end in spans]), tuple(spans))

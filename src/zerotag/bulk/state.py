@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from zerotag.bulk.inputs import BEGINNING, Cursor
 from zerotag.data import Position
 from zerotag.types import Rule, Scored
@@ -28,12 +30,14 @@ class State:
 
     def count(self, scored: Sequence[Scored], label_names: Sequence[str], rules: Sequence[Rule]) -> None:
         """Add some results."""
+        if not scored:
+            return
+        word_scores = np.concatenate([one.word_scores for one in scored])
         self.sentences += len(scored)
-        for one in scored:
-            self.words += len(one.sentence.words)
-            for k, (name, rule) in enumerate(zip(label_names, rules, strict=True)):
-                self.positive_sentences[name] += rule.sentence(one.sentence_scores[k])
-                self.positive_words[name] += int(rule.words(one.word_scores[:, k]).sum())
+        self.words += len(word_scores)
+        for k, (name, rule) in enumerate(zip(label_names, rules, strict=True)):
+            self.positive_sentences[name] += sum(rule.sentence(one.sentence_scores[k]) for one in scored)
+            self.positive_words[name] += int(rule.words(word_scores[:, k]).sum())
 
     def add(self, other: State) -> None:
         """Add what was counted elsewhere."""

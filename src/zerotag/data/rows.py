@@ -70,8 +70,9 @@ def checked(where: str, sentence: Sentence) -> Sentence:
     """The sentence, if it has words and all of them can be used."""
     if not sentence.words:
         raise ZerotagError(f"{where}: an empty sentence: {shown(sentence.text)} has no words; remove the row")
-    for word in sentence.words:
-        check_word(where, word)
+    if not all(map(str.strip, sentence.words)) or max(map(len, sentence.words)) > MAX_WORD:  # else nothing is wrong
+        for word in sentence.words:
+            check_word(where, word)
     return sentence
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zerotag.render.style import Style
-from zerotag.types import Labelled, Rule, Scored, Word
+from zerotag.types import Labelled, Rule, Scored, Sentence, Word
 
 _DECIMALS = 6
 # Lone surrogates cannot be written as UTF-8; the others are line breaks for some readers, though not for JSON.
@@ -60,15 +60,32 @@ def record(labelled: Labelled, label_names: Sequence[str], origin: Origin | None
     }
 
 
-def render_scored(scored: Iterable[Scored], style: Style, origins: Iterable[Origin] | None = None) -> Iterator[str]:
+class _Column(NamedTuple):
+    """What one label has to do with the words of a sentence."""
+
+    scores: list[float]
+    given: list[bool]
+
+
+def render_scored(scored: Sequence[Scored], style: Style, origins: Iterable[Origin] | None = None) -> Iterator[str]:
     """What `render` says of the same sentences once they are decided, without an object for every word.
 
-    Large inputs come through here: most of the time of a fast model would go into those objects.
+    Large inputs come through here: most of the time of a fast model would go into those objects, and much into numpy
+    if it were asked for each sentence.
     """
     labels = [_string(name) for name in style.label_names]
     shown: Iterable[Origin | None] = origins or repeat(None)
+    of_all = np.concatenate([one.word_scores for one in scored])
+    given = [rule.words(of_all[:, k]).tolist() for k, rule in enumerate(style.rules)]
+    if len(labels) == 1:
+        # Single-precision numbers times a million are exact in double precision: all are rounded as `round` would.
+        of_all = np.round(of_all.astype(np.float64), _DECIMALS) + 0.0
+    columns = [*map(_Column, of_all.T.tolist(), given)]
+    end = 0
     for one, origin in zip(scored, shown):  # noqa: B905 (the second may have no end)
-        line = _line(one, labels, style.rules, origin)
+        start, end = end, end + len(one.sentence.words)
+        its_own = [_Column(column.scores[start:end], column.given[start:end]) for column in columns]
+        line = _line(one, its_own, labels, style.rules, origin)
         yield line if line.isascii() else _NEEDS_ESCAPE.sub(_escaped, line)
 
 
@@ -82,43 +99,44 @@ def _escaped(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04x}"
 
 
-def _line(scored: Scored, labels: Sequence[str], rules: Sequence[Rule], origin: Origin | None) -> str:
+def _line(
+    scored: Scored, columns: Sequence[_Column], labels: Sequence[str], rules: Sequence[Rule], origin: Origin | None
+) -> str:
     """One record; `labels` are the names as JSON strings."""
     sentence, sentence_scores = scored.sentence, scored.sentence_scores
-    by_label = [rule.words(scored.word_scores[:, k]) for k, rule in enumerate(rules)]
-    decisions = np.stack(by_label, axis=1).tolist()  # (words, labels)
-    scores = scored.word_scores.tolist()
     verdicts = [rule.sentence(score) for rule, score in zip(rules, sentence_scores, strict=True)]
     verdict = _verdict_text(sentence_scores, verdicts, labels)
     if len(labels) == 1:
-        words = _words_of_one_label(scored, decisions, labels[0])
+        words = _words_of_one_label(sentence, columns[0], labels[0])
     else:
-        words = ", ".join(
-            f'{{"text": {_string(word)}, "start": {start}, "end": {end}, {_verdict_text(its_scores, given, labels)}}}'
-            for word, (start, end), its_scores, given in zip(
-                sentence.words, sentence.spans, scores, decisions, strict=True
-            )
-        )
+        words = _words(sentence, columns, labels)
     spans = ", ".join(
-        f'{{"text": {_string(sentence.text[start:end])}, "start": {start}, "end": {end}, '
-        f'"label": {labels[k]}, "score": {_rounded(score)}}}'
-        for k in range(len(labels))
-        for start, end, score in _runs(sentence.spans, scores, decisions, k)
+        [
+            f'{{"text": {_string(sentence.text[start:end])}, "start": {start}, "end": {end}, '
+            f'"label": {label}, "score": {_rounded(score)}}}'
+            for label, column in zip(labels, columns, strict=True)
+            for start, end, score in _runs(sentence.spans, column)
+        ]
     )
     place = f'"source": {_string(origin.source)}, "line": {origin.line}, ' if origin else ""
     return f'{{{place}"text": {_string(sentence.text)}, {verdict}, "words": [{words}], "spans": [{spans}]}}\n'
 
 
-def _words_of_one_label(scored: Scored, decisions: Sequence[Sequence[bool]], label: str) -> str:
-    """What `_verdict_text` says of each word, at a third of the cost, which most runs would spend here."""
-    # Single-precision numbers times a million are exact in double precision: all are rounded as `round` would.
-    rounded = (np.round(scored.word_scores[:, 0].astype(np.float64), _DECIMALS) + 0.0).tolist()
+def _words(sentence: Sentence, columns: Sequence[_Column], labels: Sequence[str]) -> str:
+    scores, given = (zip(*parts, strict=True) for parts in zip(*columns, strict=True))
+    return ", ".join(
+        f'{{"text": {_string(word)}, "start": {start}, "end": {end}, {_verdict_text(its_scores, its_own, labels)}}}'
+        for word, (start, end), its_scores, its_own in zip(sentence.words, sentence.spans, scores, given, strict=True)
+    )
+
+
+def _words_of_one_label(sentence: Sentence, column: _Column, label: str) -> str:
+    """What `_words` says, at a third of the cost, which most runs would spend here; scores are rounded already."""
     verdict = {True: label, False: "null"}
-    rows = zip(scored.sentence.words, scored.sentence.spans, rounded, decisions, strict=True)
     return ", ".join(
         [
             f'{{"text": {_string(word)}, "start": {start}, "end": {end}, "score": {score!r}, "label": {verdict[yes]}}}'
-            for word, (start, end), score, (yes,) in rows
+            for word, (start, end), score, yes in zip(sentence.words, sentence.spans, *column, strict=True)
         ]
     )
 
@@ -135,14 +153,14 @@ def _verdict_text(scores: Sequence[float], given: Sequence[bool], labels: Sequen
     )
 
 
-def _runs(
-    spans: Sequence[tuple[int, int]], scores: Sequence[Sequence[float]], decisions: Sequence[Sequence[bool]], k: int
-) -> Iterator[tuple[int, int, float]]:
+def _runs(spans: Sequence[tuple[int, int]], column: _Column) -> Iterator[tuple[int, int, float]]:
     """Where neighbouring words with a label start and end, and the score of the strongest."""
-    for given, members in groupby(range(len(spans)), key=lambda i: decisions[i][k]):
+    if True not in column.given:
+        return
+    for given, members in groupby(range(len(spans)), key=column.given.__getitem__):
         if given:
             run = list(members)
-            yield spans[run[0]][0], spans[run[-1]][1], max(scores[i][k] for i in run)
+            yield spans[run[0]][0], spans[run[-1]][1], max(column.scores[run[0] : run[-1] + 1])
 
 
 def _verdict(scored: Labelled | Word, several: bool) -> dict[str, Any]:
