@@ -47,7 +47,7 @@ def train(
         int | None, typer.Option(help="Passes of the teacher that finds the words; 0: none, as in the paper.")
     ] = None,
     teachers: Annotated[
-        int | None, typer.Option(help="How many of them; more take longer, and find a little more.")
+        int | None, typer.Option(help="How many of them; more take longer, and find more. [4 with a GPU, else 1]")
     ] = None,
     batch_size: Annotated[int | None, typer.Option(help="Sentences per step.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Peak learning rate.")] = None,
