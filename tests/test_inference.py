@@ -193,3 +193,21 @@ def test_results_come_in_the_order_of_the_sentences() -> None:
     made = _labeller()
     encoded = made.aligner.encode(_sentences(9, 2, 70, 5))
     assert in_groups(made.aligner, encoded, 40, lambda members: [len(e) for e in members]) == [len(e) for e in encoded]
+
+
+def test_attention_makes_no_plans_while_a_network_predicts_and_may_again_afterwards(
+    labeller: WordLabeller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed: list[bool] = []
+    encode = Network.encode
+
+    def watched(network: Network, batch: TensorBatch) -> torch.Tensor:
+        allowed.append(torch.backends.cuda.cudnn_sdp_enabled())
+        return encode(network, batch)
+
+    monkeypatch.setattr(Network, "encode", watched)
+    assert torch.backends.cuda.cudnn_sdp_enabled()
+    _scores(labeller, _sentences(5, 70))
+    assert allowed
+    assert not any(allowed)
+    assert torch.backends.cuda.cudnn_sdp_enabled()
