@@ -40,7 +40,7 @@ NOTES = {
     "that read and write are the limit, not the GPU: at half depth it could score three times as many sentences. "
     "A pipeline that classifies sentences, and says nothing of words, is the harder peer; beside it, half "
     "depth misses its target. A sixth of the work of reading and writing has been saved since. One process alone "
-    "has 4,096 sentences here, and is held up by its first batches.",
+    "does all of that work itself.",
     "explaining": "The second row gets smaller as our LIME gets faster; the third is the comparison of the paper, "
     "which used the package. The model's own scores come from one process here, which is busy with "
     "sub-words and objects most of the time.",
