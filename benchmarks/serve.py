@@ -251,7 +251,7 @@ def compare(seconds: float, memory_seconds: float) -> None:
         folder = Path(scratch, "minilm")
         make_model(folder)
         again = [sys.executable, __file__, "--model", str(folder), "--run"]
-        serve = [sys.executable, "-c", "from zerotag.cli import main; main()", "serve", str(folder), "--port", "0"]
+        serve = [sys.executable, "-m", "zerotag", "serve", str(folder), "--port", "0"]
         with process(*serve) as service:
             port = port_of(service)
             with process(*again, "label") as labelling, process(*again, "plain") as plain_service:

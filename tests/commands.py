@@ -20,7 +20,7 @@ import zerotag
 from zerotag.cli import main
 
 # A real process of its own: the interpreter starts anew, and ends as a shell would see it.
-COMMAND = (sys.executable, "-c", "from zerotag.cli import main; main()")
+COMMAND = (sys.executable, "-m", "zerotag")
 ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": str(Path(zerotag.__file__).parents[1]),
