@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 
 import numpy as np
 
@@ -71,6 +71,14 @@ class Report:
 
     labels: tuple[LabelReport, ...]
     macro: Measures
+
+    def without_sentence_measures(self) -> Report:
+        """For a method that says nothing of sentences."""
+        nothing = dict.fromkeys(("sentence_precision", "sentence_recall", "sentence_f1"))
+        return Report(
+            tuple(replace(one, measures=replace(one.measures, **nothing)) for one in self.labels),
+            replace(self.macro, **nothing),
+        )
 
     def to_json(self) -> dict[str, object]:
         """Plain types: `macro` and, under `labels` by name, `measures`, `counts` and `rule`."""

@@ -8,8 +8,21 @@ from pathlib import Path
 import pytest
 
 from commands import CommandLine
+from zerotag.labeller import WordLabeller, load
+from zerotag.types import Rule
 
 TEXT = "the pump may leak , perhaps .\n"
+
+
+@pytest.fixture
+def calibrated(model: Path, tmp_path: Path) -> Path:
+    """The model with a word threshold of its own."""
+    rule = Rule(word_threshold=0.93, origin="sentence labels of the development set")
+    folder = tmp_path / "calibrated"
+    labeller = load(model).with_rules([rule])
+    assert isinstance(labeller, WordLabeller)
+    labeller.save_pretrained(folder)
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -38,6 +51,25 @@ def test_a_threshold_decides_words_and_is_reported(zerotag: CommandLine, model: 
     assert nothing["spans"] == []
     assert nothing["label"] == "hedge"  # the sentence is decided as before
     assert "word threshold 0.25 (given)" in zerotag.succeeds("evaluate", model, gold_file, "--threshold", "0.25")
+
+
+def test_a_model_decides_by_its_own_threshold_only_what_it_scores_itself(
+    zerotag: CommandLine, calibrated: Path, gold_file: Path
+) -> None:
+    assert "word threshold 0.93 (sentence labels" in zerotag.succeeds("evaluate", calibrated, gold_file)
+    of_occlusion = zerotag.succeeds("evaluate", calibrated, gold_file, "--method", "occlusion")
+    assert "word threshold 0.50 (fixed, as for every method but the model's own)" in of_occlusion
+    outcome = zerotag("label", calibrated, "--method", "occlusion", stdin="the pump may leak .\n")
+    assert "occlusion: words are marked from 0.5 on" in outcome.err
+    assert [word["label"] for word in json.loads(outcome.out)["words"]] == [None, None, "hedge", None, None]
+    given = zerotag("label", calibrated, "--method", "occlusion", "--threshold", "0.2", stdin=TEXT)
+    assert "words are marked" not in given.err
+
+
+def test_random_scores_say_nothing_of_sentences(zerotag: CommandLine, model: Path, gold_file: Path) -> None:
+    lines = zerotag.succeeds("evaluate", model, gold_file, "--method", "random").splitlines()
+    (sentences,) = (line for line in lines if "hedge: sentences" in line)
+    assert sentences.split("sentences")[1].split() == ["–", "–", "–"]
 
 
 def test_unknown_methods_are_refused(zerotag: CommandLine, model: Path) -> None:

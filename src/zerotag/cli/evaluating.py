@@ -57,13 +57,15 @@ def evaluate(
     from zerotag.render.tables import score_table
     from zerotag.scorers import create
 
-    labeller = loaded(model, device, threshold)
+    labeller = loaded(model, device, method, threshold)
     masked = _able_to_mask(labeller) if faithfulness else None
     scorer = create(method, labeller)
     chosen_columns = columns(text_column, label_column, negative, input_format)
     examples = read_gold(gold, columns=chosen_columns, label_names=labeller.label_names).examples
     scored = list(scorer.score(example.sentence for example in examples))
     report = measure(zip(examples, scored, strict=True), labeller.label_names, labeller.rules)
+    if method == "random":
+        report = report.without_sentence_measures()
     faithful = {} if masked is None else _faithfulness(masked, scored)
     if json_file is not None:
         import json

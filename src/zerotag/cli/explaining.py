@@ -64,7 +64,7 @@ def _named(models: Sequence[Path], device: str | None) -> Iterator[tuple[str, La
     parts = next((n for n in range(1, 4) if len({path.parts[-n:] for path in paths}) == len(paths)), 0)
     for model, path in zip(models, paths, strict=True):
         name = "" if len(models) == 1 else str(Path(*path.parts[-parts:]))
-        yield name, loaded(model, device, None)
+        yield name, loaded(model, device)
 
 
 def _show(maps: Sequence[HeatMap]) -> None:

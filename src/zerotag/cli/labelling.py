@@ -90,7 +90,14 @@ def label(
         typer.echo(f"{out} is complete: nothing is left to do", err=True)
         return
     inputs.check()
-    labeller = loaded(model, device, threshold)
+    labeller = loaded(model, device, method, threshold)
+    scorer = create(method, labeller)
+    if method != "native" and threshold is None:
+        typer.echo(
+            f"{method}: words are marked from {labeller.rules[0].word_threshold} on, as the model's own threshold is "
+            "for its own scores; --threshold gives another",
+            err=True,
+        )
     typing = not inputs.are_files and sys.stdin.isatty()
     if typing:
         typer.echo("Type sentences, one per line; Ctrl-D ends.", err=True)
@@ -100,7 +107,7 @@ def label(
     with ahead as overlap, LabellingProgress(silent=out is None and sys.stdout.isatty()) as progress:
         run = Run(
             inputs=inputs,
-            scorer=create(method, labeller),
+            scorer=scorer,
             label_names=labeller.label_names,
             rules=labeller.rules,
             at_once=at_once,

@@ -75,11 +75,13 @@ def require_absent(output: Path | None, overwrite: bool) -> None:
         raise ZerotagError(f"{output} exists; choose another name or give --overwrite")
 
 
-def loaded(model: Path, device: str | None, threshold: float | None) -> Labeller:
-    """The model of a folder, deciding words by its own thresholds or by the one given."""
+def loaded(model: Path, device: str | None, method: str = "native", threshold: float | None = None) -> Labeller:
+    """The model of a folder, deciding words by the thresholds of a method or by the one given."""
     from zerotag.labeller import load
+    from zerotag.scorers import rules_for
 
     labeller = load(model, device=chosen_device(device))
-    if threshold is None:
-        return labeller
-    return labeller.with_rules([replace(rule, word_threshold=threshold, origin="given") for rule in labeller.rules])
+    rules = rules_for(method, labeller.rules)
+    if threshold is not None:
+        rules = tuple(replace(rule, word_threshold=threshold, origin="given") for rule in rules)
+    return labeller.with_rules(rules)

@@ -11,7 +11,7 @@ from zerotag.compare.scoring import SentenceScorer, score_all
 from zerotag.evaluate import judge
 from zerotag.labeller import WordLabeller
 from zerotag.metrics import threshold_from_word_labels
-from zerotag.scorers import Scorer, create
+from zerotag.scorers import Scorer, create, rules_for
 from zerotag.scorers.heads import best_head_from_word_labels
 from zerotag.scorers.random import RandomScorer
 from zerotag.types import Corpus, Example, GoldExample, Rule
@@ -56,8 +56,7 @@ def with_word_labels(
 
 
 def _rules(method: Method, labeller: WordLabeller | None, labels: int) -> tuple[Rule, ...]:
-    """A model's own thresholds are for its own scores; a method without them has 0.5."""
-    return labeller.rules if labeller and method.scorer == "native" else (Rule(),) * labels
+    return (Rule(),) * labels if labeller is None else rules_for(method.scorer, labeller.rules)
 
 
 def _scorer(method: Method, labeller: WordLabeller | None, labels: int, seed: int) -> Scorer:

@@ -16,7 +16,7 @@ from zerotag.compare.messages import Heartbeat
 from zerotag.compare.record import Cost, ExampleRecord, Record, SentenceRecord
 from zerotag.compare.scoring import score_all
 from zerotag.compare.trainings import Trained
-from zerotag.evaluate import Judged, Report, evaluate, judge, report
+from zerotag.evaluate import Judged, evaluate, judge, report
 from zerotag.faithfulness import faithfulness
 from zerotag.labeller import WordLabeller
 from zerotag.metrics import average_precisions, word_counts
@@ -53,7 +53,7 @@ def carry_out(
         made=made,
         training=None if trained is None else trained.record,
         scorer=decided.scorer.name,
-        test=(_without_sentence_measures(measured) if labeller is None else measured).to_json(),
+        test=(measured.without_sentence_measures() if labeller is None else measured).to_json(),
         faithfulness={} if labeller is None or method.scorer == SENTENCES_ONLY else faithfulness(labeller, scored),
         dev_words=_dev_words(run, decided, splits, heartbeat) if experiment.dev_word_measures else None,
         cost=cost,
@@ -107,15 +107,6 @@ def _part(corpus: Corpus[GoldExample], limit: int | None) -> Corpus[GoldExample]
 
 def _without_words(corpus: Corpus[GoldExample]) -> Corpus[GoldExample]:
     return replace(corpus, examples=tuple(replace(example, word_labels=None) for example in corpus.examples))
-
-
-def _without_sentence_measures(measured: Report) -> Report:
-    """A method without a model says nothing of sentences."""
-    nothing = dict.fromkeys(("sentence_precision", "sentence_recall", "sentence_f1"))
-    return Report(
-        tuple(replace(one, measures=replace(one.measures, **nothing)) for one in measured.labels),
-        replace(measured.macro, **nothing),
-    )
 
 
 def _sentencewise(judged: Judged) -> SentenceRecord:

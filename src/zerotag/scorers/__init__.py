@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from zerotag.errors import ZerotagError
-from zerotag.types import Scored, Sentence
+from zerotag.types import Rule, Scored, Sentence
 
 if TYPE_CHECKING:
     from zerotag.labeller import Labeller, WordLabeller
 
 METHODS = ("native", "random", "lime", "heads", "gradient-x-input", "integrated-gradients", "occlusion")
 """What `create` knows; `heads` is written with a layer and a head, both counted from 1: `heads:6.3`."""
+
+
+NOT_ITS_OWN = "fixed, as for every method but the model's own"
+"""The origin of such a method's word threshold."""
 
 
 class Scorer(Protocol):
@@ -32,6 +36,16 @@ class Scorer(Protocol):
 
     def score(self, sentences: Iterable[Sentence]) -> Iterator[Scored]:
         """Scores of each sentence, in the order they come."""
+
+
+def rules_for(method: str, own: Sequence[Rule]) -> tuple[Rule, ...]:
+    """How words are decided by a method's scores, on a model that has rules of its own: those are for its own scores.
+
+    Other methods have scales of their own; 0.5 is a beginning. What sentences score is the model's in any case.
+    """
+    if method == "native":
+        return tuple(own)
+    return tuple(Rule(sentence_threshold=rule.sentence_threshold, origin=NOT_ITS_OWN) for rule in own)
 
 
 def create(method: str, labeller: Labeller, *, seed: int = 0) -> Scorer:

@@ -20,7 +20,7 @@ from zerotag.errors import ZerotagError
 from zerotag.labeller import Labeller, WordLabeller
 from zerotag.prediction import Predictor
 from zerotag.render.jsonl import encode, record
-from zerotag.scorers import Scorer, create
+from zerotag.scorers import Scorer, create, rules_for
 from zerotag.scorers.native import NativeScorer
 from zerotag.serve.lane import Lane
 from zerotag.serve.metrics import Metrics
@@ -101,13 +101,13 @@ class ServedModel:
         }
 
     def _label(self, _: str, sentences: Sequence[Sentence]) -> list[str]:
-        return self._records(self._native_scorer.score(sentences))
+        return self._records("native", self._native_scorer.score(sentences))
 
     def _explain(self, method: str, sentences: Sequence[Sentence]) -> list[str]:
-        return self._records(self._scorers[method].score(sentences))
+        return self._records(method, self._scorers[method].score(sentences))
 
-    def _records(self, scored: Iterable[Scored]) -> list[str]:
-        names, rules = self.labeller.label_names, self.labeller.rules
+    def _records(self, method: str, scored: Iterable[Scored]) -> list[str]:
+        names, rules = self.labeller.label_names, rules_for(method, self.labeller.rules)
         return [encode(record(decide(one, names, rules), names)) for one in scored]
 
 
