@@ -20,7 +20,7 @@ from zerotag.cli import labelling, labelling_progress
 from zerotag.cli.labelling_progress import describe
 
 TEXTS = [" ".join(words) for words, _ in tiny.sentences(9)]
-SECONDS = re.compile(r"\d+ s \([\d,]+ sentences/s\)")
+SECONDS = re.compile(r"\d+ s \([\d,.]+ sentences/s\)")
 
 
 @pytest.fixture
@@ -204,11 +204,24 @@ def test_progress_in_a_log(
     monkeypatch.setattr(labelling_progress, "_SECONDS_BETWEEN_LINES", 0.0)
     monkeypatch.setattr(labelling, "_AT_ONCE", 3)
     lines = zerotag("label", model, *files, "--out", tmp_path / "out.tsv").err.splitlines()
-    assert re.fullmatch(r"\d+ % · 3 sentences · [\d,]+/s · \d+ s left", lines[0])
-    assert re.fullmatch(r"100 % · 9 sentences · [\d,]+/s · 0 s left · 4 rejected", lines[4])
+    assert re.fullmatch(r"\d+ % · 3 sentences · [\d,.]+/s · \d+ s left", lines[0])
+    assert re.fullmatch(r"100 % · 9 sentences · [\d,.]+/s · 0 s left · 4 rejected", lines[4])
     assert lines[5].startswith("9 sentences, ")
+
+
+def test_a_slow_method_shows_its_progress_more_often(
+    zerotag: CommandLine, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelling_progress, "_SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(labelling, "_AT_ONCE", 64)
+    source = tmp_path / "in.txt"
+    source.write_text("".join(f"{text}\n" for text in TEXTS[:4]))
+    lines = zerotag("label", model, source, "--method", "occlusion", "--out", tmp_path / "out.tsv").err.splitlines()
+    assert [line.split(" · ")[1] for line in lines if " · " in line] == ["2 sentences", "4 sentences"]
 
 
 def test_progress_in_words() -> None:
     assert describe(Progress(0.255, 12_345, 0, 1_234.4, 4_000)) == "26 % · 12,345 sentences · 1,234/s · 1:06:40 left"
-    assert describe(Progress(None, 10, 2, 0.4, None)) == "10 sentences · 0/s · 2 rejected"
+    assert describe(Progress(None, 10, 2, 0.4, None)) == "10 sentences · 0.4/s · 2 rejected"
+    assert describe(Progress(None, 10, 0, 0.0512, None)) == "10 sentences · 0.051/s"
+    assert describe(Progress(None, 10, 0, 9.96, None)) == "10 sentences · 10/s"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 1_024  # records that are held, and scored together, at a time
 _LARGE_BUDGET = 1 << 14  # sub-words of a batch, which only a GPU has
+_COSTS = {"gradient-x-input": 4, "heads": 4, "integrated-gradients": 32, "occlusion": 32, "lime": 256}  # roughly
 _REJECTS_SHOWN = 20
 
 
@@ -101,7 +102,7 @@ def label(
     typing = not inputs.are_files and sys.stdin.isatty()
     if typing:
         typer.echo("Type sentences, one per line; Ctrl-D ends.", err=True)
-    at_once = 1 if typing else _at_once(labeller)  # whoever types wants an answer to each line
+    at_once = 1 if typing else _at_once(labeller, method)  # whoever types wants an answer to each line
     # Whoever is at the other end of a pipe may wait for results before there is more.
     ahead = overlap_for(labeller, method) if inputs.are_files else nullcontext()
     with ahead as overlap, LabellingProgress(silent=out is None and sys.stdout.isatty()) as progress:
@@ -144,9 +145,13 @@ def _check_resume(out: Path | None, form: Form, inputs: Inputs) -> None:
         raise ZerotagError(f"--resume cannot go on with {form.format}; it can with jsonl, tsv and parquet")
 
 
-def _at_once(labeller: Labeller) -> int:
-    """More for a device that takes more: it should find many sentences of each length."""
-    return _AT_ONCE * (64 if labeller.predictor.token_budget > _LARGE_BUDGET else 1)
+def _at_once(labeller: Labeller, method: str) -> int:
+    """More for a device that takes more: it should find many sentences of each length.
+
+    Fewer for a method that takes longer: nothing is shown or kept before a chunk is done.
+    """
+    most = _AT_ONCE * (64 if labeller.predictor.token_budget > _LARGE_BUDGET else 1)
+    return max(1, most // _COSTS.get(method.partition(":")[0], 1))
 
 
 def _identity(model: Path) -> str:

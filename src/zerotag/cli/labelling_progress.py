@@ -37,7 +37,7 @@ class LabellingProgress(LiveBar):
 def describe(progress: Progress) -> str:
     """One line: how much of the input, sentences, rate, time left, rejected records."""
     parts = [] if progress.share is None else [f"{100 * progress.share:.0f} %"]
-    parts += [f"{progress.sentences:,} sentences", f"{progress.rate:,.0f}/s"]
+    parts += [f"{progress.sentences:,} sentences", f"{_number(progress.rate)}/s"]
     if progress.seconds_left is not None:
         parts.append(f"{duration(progress.seconds_left)} left")
     if progress.rejected:
@@ -49,8 +49,13 @@ def summary(state: State, label_names: Sequence[str]) -> Iterator[str]:
     """What was done in all, resumed runs together, and how many sentences and words have each label."""
     rate = state.sentences / max(state.seconds, 1e-9)
     yield (
-        f"{state.sentences:,} sentences, {state.words:,} words in {duration(state.seconds)} ({rate:,.0f} sentences/s), "
-        f"{state.rejected:,} records rejected"
+        f"{state.sentences:,} sentences, {state.words:,} words in {duration(state.seconds)} "
+        f"({_number(rate)} sentences/s), {state.rejected:,} records rejected"
     )
     for name in label_names:
         yield f"{name}: {state.positive_sentences[name]:,} sentences, {state.positive_words[name]:,} words"
+
+
+def _number(rate: float) -> str:
+    """Whole, or with two digits that count if it is small: LIME takes many seconds for a sentence."""
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
