@@ -96,7 +96,7 @@ class WordLabeller(Labeller):
     @classmethod
     def from_pretrained(cls, name_or_folder: str | Path, *, device: torch.device | None = None) -> WordLabeller:
         """Load a model folder, or one from the Hugging Face hub by its name."""
-        folder = _located(name_or_folder)
+        folder = located(name_or_folder)
         manifest = read_manifest(folder)
         if manifest.export is not None:
             raise ZerotagError(
@@ -142,7 +142,7 @@ def load(name_or_folder: str | Path, *, device: torch.device | None = None) -> L
 
     What `zerotag train` wrote comes as a `WordLabeller`; what `zerotag export` wrote runs without torch.
     """
-    folder = _located(name_or_folder)
+    folder = located(name_or_folder)
     manifest = read_manifest(folder)
     if manifest.export is None:
         return WordLabeller._read(folder, manifest, device)
@@ -161,7 +161,8 @@ def as_sentence(text: Text) -> Sentence:
     return split(text) if isinstance(text, str) else Sentence.from_words(text)
 
 
-def _located(name_or_folder: str | Path) -> Path:
+def located(name_or_folder: str | Path) -> Path:
+    """The folder itself, or where a model of the Hugging Face hub is once it is fetched."""
     folder = Path(name_or_folder)
     if folder.exists() or str(name_or_folder).count("/") != 1:
         return folder

@@ -130,15 +130,20 @@ def explained(place: Path) -> Iterator[None]:
         raise ZerotagError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a model folder, which is refused if it is not one, damaged or from a newer zerotag."""
+def manifest_file(folder: Path) -> Path:
+    """Where the manifest of a model folder is; other folders are refused."""
     if not folder.is_dir():
         raise ZerotagError(f"{folder} is not a folder; a model folder is what `zerotag train --out` wrote")
-    file = folder / MANIFEST
+    if not (folder / MANIFEST).exists():
+        raise ZerotagError(f"{folder} is not a zerotag model folder: it has no {MANIFEST}")
+    return folder / MANIFEST
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a model folder, which is refused if it is not one, damaged or from a newer zerotag."""
+    file = manifest_file(folder)
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ZerotagError(f"{folder} is not a zerotag model folder: it has no {MANIFEST}") from None
     except OSError as error:
         raise ZerotagError(f"{file} cannot be read: {error.strerror}") from error
     except ValueError as error:

@@ -120,7 +120,7 @@ def test_killed_while_it_is_moved_to_its_place(tmp_path: Path, monkeypatch: pyte
         patched.setattr(os, "fsync", until_killed(os.fsync))
         with suppress(Killed), unfinished(target, ARGUMENTS, resume=True) as output:
             output.finish(assemble)
-    if not nothing_left_to_do(target, resume=True, overwrite=False):
+    if not nothing_left_to_do(target, [], resume=True, overwrite=False):
         with unfinished(target, ARGUMENTS, resume=True) as output:
             assert output.state.sentences == 2
             output.finish(assemble)
@@ -197,22 +197,35 @@ def test_what_belongs_to_others_is_left_alone(tmp_path: Path) -> None:
 
 def test_places_that_are_taken(tmp_path: Path) -> None:
     target = tmp_path / "out"
-    assert not nothing_left_to_do(target, resume=False, overwrite=False)
-    assert not nothing_left_to_do(target, resume=True, overwrite=False)
+    assert not nothing_left_to_do(target, [], resume=False, overwrite=False)
+    assert not nothing_left_to_do(target, [], resume=True, overwrite=False)
     leave(target, committed=b"one\n")
     with pytest.raises(ZerotagError, match=r"partial holds an unfinished run; --resume goes on .*, --overwrite starts"):
-        nothing_left_to_do(target, resume=False, overwrite=False)
-    assert not nothing_left_to_do(target, resume=True, overwrite=False)
+        nothing_left_to_do(target, [], resume=False, overwrite=False)
+    assert not nothing_left_to_do(target, [], resume=True, overwrite=False)
     with unfinished(target, ARGUMENTS, resume=True) as output:
         output.finish()
-    assert nothing_left_to_do(target, resume=True, overwrite=False)
-    assert not nothing_left_to_do(target, resume=False, overwrite=True)
+    assert nothing_left_to_do(target, [], resume=True, overwrite=False)
+    assert not nothing_left_to_do(target, [], resume=False, overwrite=True)
     with pytest.raises(ZerotagError, match=r"out exists; choose another name or give --overwrite"):
-        nothing_left_to_do(target, resume=False, overwrite=False)
+        nothing_left_to_do(target, [], resume=False, overwrite=False)
     target.unlink()
     with pytest.raises(ZerotagError, match=r"out\.rejected\.jsonl exists; choose another name or give --overwrite"):
-        nothing_left_to_do(target, resume=False, overwrite=False)
+        nothing_left_to_do(target, [], resume=False, overwrite=False)
     with pytest.raises(ZerotagError, match=r"--resume goes on and --overwrite starts anew: give one of them"):
-        nothing_left_to_do(target, resume=True, overwrite=True)
+        nothing_left_to_do(target, [], resume=True, overwrite=True)
     with pytest.raises(ZerotagError, match=r"exists and is not a file: choose another name"):
-        nothing_left_to_do(tmp_path, resume=False, overwrite=True)
+        nothing_left_to_do(tmp_path, [], resume=False, overwrite=True)
+
+
+def test_an_output_older_than_what_it_was_made_from(tmp_path: Path) -> None:
+    target, first, second = (tmp_path / name for name in ("out", "first", "second"))
+    for path in (target, first, second):
+        path.touch()
+        os.utime(path, (1_000, 1_000))
+    assert nothing_left_to_do(target, [first, second], resume=True, overwrite=False)
+    os.utime(second, (1_001, 1_001))
+    with pytest.raises(ZerotagError) as caught:
+        nothing_left_to_do(target, [first, second], resume=True, overwrite=False)
+    assert str(caught.value) == f"{target} is older than {second}: --overwrite makes it anew"
+    assert not nothing_left_to_do(target, [first, second], resume=False, overwrite=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import resource
+import shutil
 from functools import partial
 from pathlib import Path
 from unittest import mock
@@ -171,6 +173,27 @@ def test_resuming_what_is_complete_or_never_began(zerotag: CommandLine, model: P
     outcome = zerotag("label", model, source, "--out", out, "--resume")
     assert outcome == (outcome.__class__)(0, "", f"{out} is complete: nothing is left to do\n")
     assert out.stat() == written
+
+
+def test_a_complete_output_is_not_called_so_for_other_files(zerotag: CommandLine, model: Path, tmp_path: Path) -> None:
+    source, out = tmp_path / "in.txt", tmp_path / "out.jsonl"
+    source.write_text("a pump\n")
+    zerotag.succeeds("label", model, source, "--out", out)
+    to_go_on = ("--out", out, "--resume")
+    assert zerotag.fails("label", model, tmp_path / "gone.txt", *to_go_on) == f"{tmp_path / 'gone.txt'}: no such file"
+    assert "gone is not a folder" in zerotag.fails("label", tmp_path / "gone", source, *to_go_on)
+    assert "has no zerotag.json" in zerotag.fails("label", tmp_path, source, *to_go_on)
+    later = out.stat().st_mtime + 1
+    os.utime(source, (later, later))
+    assert (
+        zerotag.fails("label", model, source, *to_go_on) == f"{out} is older than {source}: --overwrite makes it anew"
+    )
+    manifest = tmp_path / "model" / "zerotag.json"
+    shutil.copytree(model, manifest.parent)
+    os.utime(source, (0, 0))
+    os.utime(manifest, (later, later))
+    line = zerotag.fails("label", manifest.parent, source, *to_go_on)
+    assert line == f"{out} is older than {manifest}: --overwrite makes it anew"
 
 
 def commit_often_and_limit_files(size: int) -> None:

@@ -33,8 +33,8 @@ def rejects_of(target: Path) -> Path:
     return target.with_name(f"{target.name}.rejected.jsonl")
 
 
-def nothing_left_to_do(target: Path, *, resume: bool, overwrite: bool) -> bool:
-    """Refuse a place that is taken; else say whether all is done there already."""
+def nothing_left_to_do(target: Path, made_from: Iterable[Path], *, resume: bool, overwrite: bool) -> bool:
+    """Refuse a place that is taken; else say whether all is done there already, with files that have not changed."""
     if resume and overwrite:
         raise ZerotagError("--resume goes on and --overwrite starts anew: give one of them")
     if target.exists() and not target.is_file():
@@ -46,6 +46,9 @@ def nothing_left_to_do(target: Path, *, resume: bool, overwrite: bool) -> bool:
     if begun or overwrite:
         return False
     if resume and target.exists():
+        for path in made_from:
+            if path.stat().st_mtime_ns > target.stat().st_mtime_ns:
+                raise ZerotagError(f"{target} is older than {path}: --overwrite makes it anew")
         with suppress(OSError):
             folder.rmdir()  # the last that a kill can leave
         return True

@@ -72,7 +72,9 @@ def label(
     from zerotag.bulk.run import Run
     from zerotag.bulk.unfinished import nothing_left_to_do
     from zerotag.data import Source
+    from zerotag.labeller import located
     from zerotag.scorers import create
+    from zerotag.storage import manifest_file
 
     paths = sources or [Path("-")]
     form = form_for(
@@ -87,10 +89,11 @@ def label(
     )
     if resume:
         _check_resume(out, form, inputs)
-    if out is not None and nothing_left_to_do(out, resume=resume, overwrite=overwrite):
+    inputs.check()
+    made_from = [manifest_file(located(model)), *(source.path for source in inputs.sources if source.path)]
+    if out is not None and nothing_left_to_do(out, made_from, resume=resume, overwrite=overwrite):
         typer.echo(f"{out} is complete: nothing is left to do", err=True)
         return
-    inputs.check()
     labeller = loaded(model, device, method, threshold)
     scorer = create(method, labeller)
     if method != "native" and threshold is None:
