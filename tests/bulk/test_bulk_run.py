@@ -17,9 +17,11 @@ from bulk_runs import JSONL, run, style
 from source_files import write
 from zerotag.bulk import run as run_module
 from zerotag.bulk.encoders import Form, encoder
+from zerotag.bulk.inputs import Rejected
 from zerotag.bulk.run import Progress, RecordError, Run, label_to_file, label_to_page
 from zerotag.bulk.state import State
 from zerotag.bulk.unfinished import Unfinished, folder_of, unfinished
+from zerotag.errors import ZerotagError
 from zerotag.types import Rule, Scored, Sentence
 
 LINES = "".join(f"pump {i} may leak\n" if i % 5 else f"pump {i}\0\n" for i in range(23))
@@ -90,13 +92,74 @@ def test_what_is_counted() -> None:
     assert State.from_json(json.loads(json.dumps(state.as_json()))) == state
 
 
-def test_strict_stops_at_the_first_record_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_module, "COMMIT_SECONDS", 0.0)
-    source = write(tmp_path, "a.txt", b"one\ntwo\nthree\nfour\n\xff\nsix\n\xfe\n")
-    with pytest.raises(RecordError) as caught:
-        label(run(source, strict=True, at_once=2), tmp_path / "out")
-    assert str(caught.value).startswith(f"{source}:5: not UTF-8 (byte 0xff at position 1); save it as UTF-8")
+STRICT = b"one\ntwo\nthree\nfour\n\xff\nsix\n\xfe\n"
+
+
+def test_strict_stops_at_the_first_record_and_keeps_what_was_done(tmp_path: Path) -> None:
+    source, target = write(tmp_path, "a.txt", STRICT), tmp_path / "out"
+    for _ in range(2):  # the second goes on, and comes no further
+        with pytest.raises(RecordError) as caught:
+            label(run(source, strict=True, at_once=2), target)
+        assert str(caught.value) == (
+            f"{source}:5: not UTF-8 (byte 0xff at position 1); save it as UTF-8; "
+            f"without --strict, --resume goes on from {folder_of(target)}"
+        )
+        assert not target.exists()
+        assert len((folder_of(target) / "output").read_bytes().splitlines()) == 4
+    shown: list[Progress] = []
+    state = label(run(source, at_once=2, shown=shown), target)
+    assert [progress.sentences for progress in shown] == [5, 5]  # four were there
+    assert (state.sentences, state.rejected, len(target.read_bytes().splitlines())) == (5, 2, 5)
+
+
+def test_strict_in_the_first_chunk_leaves_nothing(tmp_path: Path) -> None:
+    source = write(tmp_path, "a.txt", STRICT)
+    with pytest.raises(RecordError, match=r"a.txt:5: not UTF-8 .*; save it as UTF-8$"):
+        label(run(source, strict=True, at_once=5), tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_strict_does_not_go_on_after_rejects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "COMMIT_SECONDS", 0.0)
+    source, target = write(tmp_path, "a.txt", STRICT + b"eight\nnine\n"), tmp_path / "out"
+    with pytest.raises(Killed):
+        label(run(source, at_once=3), target, kill_after=2)
+    before = {path: path.read_bytes() for path in folder_of(target).iterdir()}
+    with pytest.raises(ZerotagError) as caught:
+        label(run(source, strict=True, at_once=3), target)
+    assert str(caught.value) == (
+        f"{folder_of(target)} has 1 rejected records already, and --strict allows none: "
+        "--resume goes on without it, --overwrite starts anew"
+    )
+    assert {path: path.read_bytes() for path in folder_of(target).iterdir()} == before
+
+
+@pytest.mark.parametrize("in_the_middle", [True, False])
+def test_control_c_loses_nothing_that_was_appended(tmp_path: Path, in_the_middle: bool) -> None:
+    """Not even when it comes while the next chunk is being appended, which the state says was done."""
+    source = write(tmp_path, "a.txt", LINES)
+    undisturbed, target = tmp_path / "undisturbed", tmp_path / "out"
+    label(run(source), undisturbed)
+    its_encoder = encoder(JSONL, style())
+    with suppress(KeyboardInterrupt), unfinished(target, {"form": JSONL}, resume=False) as output:
+        append, calls = output.append, iter(range(3))
+
+        def interrupted(written: bytes, rejected: list[Rejected]) -> None:
+            if next(calls, None) is not None:
+                append(written, rejected)
+            elif in_the_middle:
+                output._files["output"].write(written[:10])
+                raise KeyboardInterrupt
+            else:
+                append(written, rejected)
+                raise KeyboardInterrupt
+
+        output.append = interrupted  # type: ignore[method-assign, assignment]
+        label_to_file(run(source), output, its_encoder)
+    with unfinished(target, {"form": JSONL}, resume=True) as output:
+        assert output.state.cursor.position.line == (9 if in_the_middle else 12)
+        label_to_file(run(source), output, its_encoder)
+    assert target.read_bytes() == undisturbed.read_bytes()
 
 
 @pytest.mark.parametrize(("count", "read"), [(9_000, "1,005"), (7, "7")])

@@ -33,10 +33,10 @@ def append_and(error: BaseException, target: Path, *, resume: bool = False) -> N
 def leave(target: Path, *, committed: bytes, more: bytes = b"") -> None:
     """What is there after a kill: something committed, something written after that."""
     with suppress(Killed), unfinished(target, ARGUMENTS, resume=True) as output:
-        output.append(committed, [BAD])
         output.state.sentences, output.state.rejected = 2, 1
         output.state.positive_words.update(hedge=3)
         output.state.cursor = Cursor(1, Position(20, 4))
+        output.append(committed, [BAD])
         output.commit()
         output.append(more, [BAD, BAD])
         raise Killed

@@ -145,12 +145,14 @@ def test_an_output_that_exists(zerotag: CommandLine, model: Path, tmp_path: Path
     assert len(out.read_text().splitlines()) == 2
 
 
-def test_a_mistake_far_down_leaves_no_output(zerotag: CommandLine, model: Path, tmp_path: Path) -> None:
+def test_a_mistake_far_down_makes_no_output(zerotag: CommandLine, model: Path, tmp_path: Path) -> None:
     source = tmp_path / "in.txt"
     source.write_bytes(b"a pump .\n" * 3000 + b"\xff\n")
     out = tmp_path / "out.jsonl"
     assert zerotag.fails("label", model, source, "--out", out, "--strict").startswith(f"{source}:3001: not UTF-8")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.jsonl.partial"]
+    assert "another input" not in zerotag("label", model, source, "--out", out, "--resume").err
+    assert len(out.read_text().splitlines()) == 3000
 
 
 def test_a_plain_classifier_does_not_score_words(

@@ -101,7 +101,7 @@ class _Account:
         if rejected:
             self._first_reject = self._first_reject or rejected[0].reason
             if self._run.strict:
-                raise RecordError(self._first_reject)
+                raise StrictError(self._first_reject)
 
     def add(self, end: Cursor, rejected: Sequence[Rejected]) -> None:
         """Move on to the end of a chunk whose results have been counted."""
@@ -133,24 +133,44 @@ def _encoded(chunk: Chunk, scored: Sequence[Scored], encoder: Encoder) -> bytes:
 
 
 class RecordError(ZerotagError):
-    """A record that cannot be used ended the run."""
+    """Records that cannot be used ended the run."""
+
+
+class StrictError(RecordError):
+    """One was enough."""
 
 
 def label_to_file(run: Run, output: Unfinished, encoder: Encoder) -> None:
     """Append every chunk to the output, let it count every few seconds, and move the whole to its place."""
-    committed = monotonic()
+    if run.strict and output.state.rejected:
+        raise ZerotagError(
+            f"{output.folder} has {output.state.rejected:,} rejected records already, and --strict allows none: "
+            "--resume goes on without it, --overwrite starts anew"
+        )
     if not output.finished:
         try:
-            with closing(run.outputs(output.state, encoder)) as outputs:
-                for written, rejected in outputs:
-                    output.append(written, rejected)
-                    if monotonic() - committed >= COMMIT_SECONDS:
-                        output.commit()
-                        committed = monotonic()
+            _append_all(run, output, encoder)
+        except KeyboardInterrupt:
+            output.commit()
+            raise
+        except StrictError as error:
+            output.commit()
+            hint = f"; without --strict, --resume goes on from {output.folder}" if output.can_go_on else ""
+            raise StrictError(f"{error}{hint}") from None
         except RecordError:
-            output.remove()  # whoever mends the record has another input, with which nobody can go on
+            output.remove()  # there is nothing in it
             raise
     output.finish(encoder.assemble)
+
+
+def _append_all(run: Run, output: Unfinished, encoder: Encoder) -> None:
+    committed = monotonic()
+    with closing(run.outputs(output.state, encoder)) as outputs:
+        for written, rejected in outputs:
+            output.append(written, rejected)
+            if monotonic() - committed >= COMMIT_SECONDS:
+                output.commit()
+                committed = monotonic()
 
 
 def label_to_page(run: Run, output: Unfinished, form: Form, style: Style) -> None:

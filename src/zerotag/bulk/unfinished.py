@@ -70,13 +70,14 @@ class Unfinished:
         self._target = target
         self._arguments = None if arguments is None else json.loads(json.dumps(arguments))
         self._files: dict[str, BinaryIO] = {}
+        self._appended: dict[str, Any] = {}  # the state and the lengths of the files when something was last appended
 
     def start(self, beginning: bytes) -> None:
         """Begin with an empty output."""
         _clear(self.folder)
         for name in (_OUTPUT, _REJECTED):
             self._files[name] = (self.folder / name).open("xb")
-        self._files[_OUTPUT].write(beginning)
+        self.append(beginning, ())
         self.commit()
 
     def go_on(self) -> bool:
@@ -91,27 +92,30 @@ class Unfinished:
         if not self.finished:
             for name in (_OUTPUT, _REJECTED):
                 self._files[name] = _cut(self.folder / name, journal[name])
+            self.append(b"", ())
         return True
 
     def append(self, output: bytes, rejected: Iterable[Rejected]) -> None:
-        """Add what follows; it counts once it is committed."""
+        """Add what makes the state what it is; both count once they are committed."""
         self._files[_OUTPUT].write(output)
         self._files[_REJECTED].writelines(f"{jsonl.encode(one.record())}\n".encode() for one in rejected)
+        lengths = {name: file.tell() for name, file in self._files.items()}
+        self._appended = {"state": self.state.as_json(), **lengths}
 
     def commit(self) -> None:
-        """Let the state and all that was appended count, whatever happens next."""
+        """Let all that was appended count, whatever happens next; Ctrl-C may have come in the middle of the next."""
         for file in self._files.values():
             file.flush()
             os.fsync(file.fileno())
         if self._arguments is None:
             return
-        lengths = {name: file.tell() for name, file in self._files.items()}
-        state = {"arguments": self._arguments, "state": self.state.as_json(), "finished": self.finished}
+        journal = {"arguments": self._arguments, "finished": self.finished, **self._appended}
         with (self.folder / _NEW_JOURNAL).open("w", encoding="utf-8") as new:
-            json.dump(state | lengths, new)
+            json.dump(journal, new)
             new.flush()
             os.fsync(new.fileno())
-        self.can_go_on = self.state.cursor != BEGINNING  # before it is true: Ctrl-C may come between the two
+        cursor = State.from_json(self._appended["state"]).cursor
+        self.can_go_on = cursor != BEGINNING  # before it is true: Ctrl-C may come between the two
         (self.folder / _NEW_JOURNAL).replace(self.folder / _JOURNAL)
 
     def finish(self, assemble: Callable[[Path, Path], None] | None = None) -> None:
