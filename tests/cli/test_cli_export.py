@@ -44,3 +44,13 @@ def test_what_cannot_be_exported(zerotag: CommandLine, model: Path, tmp_path: Pa
     given = ("export", model, "--to", "onnx", "--out", out, "--overwrite")
     assert zerotag.fails(*given) == f"{out} exists and is not a zerotag model: choose another folder"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_model_is_not_replaced_by_its_export(
+    zerotag: CommandLine, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {path: path.read_bytes() for path in model.iterdir()}
+    monkeypatch.chdir(model.parent)
+    line = zerotag.fails("export", model, "--to", "onnx", "--out", model.name, "--overwrite")
+    assert line == f"{model.name} is the model that is exported, which --out would replace: choose another folder"
+    assert {path: path.read_bytes() for path in model.iterdir()} == before

@@ -148,6 +148,7 @@ def test_strict(zerotag: CommandLine, model: Path, tmp_path: Path, files: list[P
         (["in.txt", "--format", "parquet"], "Parquet cannot go to standard output; name a file with --out"),
         (["in.txt", "-", "--out", "a.tsv"], "standard input goes alone"),
         (["in.txt", "gone.txt", "--out", "a.tsv"], "gone.txt: no such file"),
+        (["in.txt", "--out", "./in.txt", "--overwrite"], "in.txt is an input, which --out would replace: choose"),
     ],
 )
 def test_what_cannot_be(

@@ -28,6 +28,8 @@ def export(
     """
     if to not in _TARGETS:
         raise ZerotagError(f"cannot export to {to[:40]!r}; allowed: {', '.join(_TARGETS)}")
+    if out.resolve() == model.resolve():
+        raise ZerotagError(f"{out} is the model that is exported, which --out would replace: choose another folder")
     require_absent(out, overwrite)
     import torch
 

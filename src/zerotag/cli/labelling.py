@@ -90,6 +90,8 @@ def label(
     if resume:
         _check_resume(out, form, inputs)
     inputs.check()
+    if out is not None and out.resolve() in [source.path.resolve() for source in inputs.sources if source.path]:
+        raise ZerotagError(f"{out} is an input, which --out would replace: choose another name")
     made_from = [manifest_file(located(model)), *(source.path for source in inputs.sources if source.path)]
     if out is not None and nothing_left_to_do(out, made_from, resume=resume, overwrite=overwrite):
         typer.echo(f"{out} is complete: nothing is left to do", err=True)
