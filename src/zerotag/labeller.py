@@ -94,7 +94,7 @@ class WordLabeller(Labeller):
         write_folder(Path(save_directory), self.manifest, write_files)
 
     @classmethod
-    def from_pretrained(cls, name_or_folder: str | Path, *, device: torch.device | None = None) -> WordLabeller:
+    def from_pretrained(cls, name_or_folder: str | Path, *, device: str | torch.device | None = None) -> WordLabeller:
         """Load a model folder, or one from the Hugging Face hub by its name."""
         folder = located(name_or_folder)
         manifest = read_manifest(folder)
@@ -106,7 +106,7 @@ class WordLabeller(Labeller):
         return cls._read(folder, manifest, device)
 
     @classmethod
-    def _read(cls, folder: Path, manifest: Manifest, device: torch.device | None) -> WordLabeller:
+    def _read(cls, folder: Path, manifest: Manifest, device: str | torch.device | None) -> WordLabeller:
         from safetensors import SafetensorError
         from safetensors.torch import load_file
         from transformers import AutoTokenizer
@@ -137,7 +137,7 @@ class WordLabeller(Labeller):
         return str(address)
 
 
-def load(name_or_folder: str | Path, *, device: torch.device | None = None) -> Labeller:
+def load(name_or_folder: str | Path, *, device: str | torch.device | None = None) -> Labeller:
     """Load a labeller from a folder, or from the Hugging Face hub by its name.
 
     What `zerotag train` wrote comes as a `WordLabeller`; what `zerotag export` wrote runs without torch.
@@ -146,7 +146,7 @@ def load(name_or_folder: str | Path, *, device: torch.device | None = None) -> L
     manifest = read_manifest(folder)
     if manifest.export is None:
         return WordLabeller._read(folder, manifest, device)
-    if device is not None and device.type != "cpu":
+    if device is not None and str(device).partition(":")[0] != "cpu":
         raise ZerotagError(f"{folder} was exported for ONNX Runtime, which runs it on the processor, not on {device}")
     from zerotag.onnx.running import read_exported
 

@@ -56,7 +56,7 @@ def train(
     model: ModelConfig | None = None,
     training: TrainConfig | None = None,
     checkpoints: Path | None = None,
-    device: torch.device | None = None,
+    device: str | torch.device | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> WordLabeller:
     """Train a word labeller on sentence labels; the best epoch by development sentence F1 is kept.
@@ -78,14 +78,14 @@ def train_towards(
     model: ModelConfig,
     training: TrainConfig,
     checkpoints: Path | None,
-    device: torch.device | None,
+    device: str | torch.device | None,
     on_progress: Callable[[Progress], None],
 ) -> WordLabeller:
     """Train as `train` does; where `word_targets` say what words should score, (words, K), no teacher is asked."""
     if word_targets is not None or model.head == "cls" or model.encoder == BILSTM:
         # A teacher reads several layers, and speaks of words.
         training = replace(training, teacher_epochs=0, teachers=1)
-    device = device or best_device()
+    device = best_device() if device is None else torch.device(device)
     with tempfile.TemporaryDirectory() as scratch, reproducible(training.seed, device):
         encoder, tokenizer = starting_encoder(model, [example.sentence for example in corpus.examples])
         model = replace(

@@ -160,8 +160,8 @@ def test_torch_is_never_imported(folder: Path, tmp_path: Path) -> None:
 import sys
 import zerotag
 from zerotag.cli import main
-assert len(zerotag.load({str(folder)!r}).label(["the pump may leak"])[0].words) == 4
-sys.argv = ["zerotag", "label", {str(folder)!r}, {str(text)!r}]
+assert len(zerotag.load({str(folder)!r}, device="cpu").label(["the pump may leak"])[0].words) == 4
+sys.argv = ["zerotag", "label", {str(folder)!r}, {str(text)!r}, "--device", "cpu"]
 main()
 sys.argv = ["zerotag", "evaluate", {str(folder)!r}, {str(gold)!r}, "--label-column", "labels"]
 main()
@@ -191,7 +191,10 @@ def test_an_exported_model_is_not_for_torch(folder: Path) -> None:
         WordLabeller.from_pretrained(folder)
     with pytest.raises(ZerotagError, match=r"on the processor, not on cuda:1$"):
         zerotag.load(folder, device=torch.device("cuda:1"))
-    assert zerotag.load(folder, device=torch.device("cpu")).label_names == LABELS
+    with pytest.raises(ZerotagError, match=r"on the processor, not on cuda$"):
+        zerotag.load(folder, device="cuda")
+    for device in (torch.device("cpu"), "cpu"):
+        assert zerotag.load(folder, device=device).label_names == LABELS
 
 
 def test_a_graph_that_cannot_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

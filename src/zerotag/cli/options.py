@@ -12,8 +12,6 @@ from zerotag.errors import ZerotagError
 from zerotag.scorers import METHODS
 
 if TYPE_CHECKING:
-    import torch
-
     from zerotag.data import Columns
     from zerotag.labeller import Labeller
 
@@ -56,17 +54,17 @@ def columns(
     )
 
 
-def chosen_device(name: str | None) -> torch.device | None:
-    """The device by its name; None leaves the choice to the library."""
-    if name is None:
-        return None
+def chosen_device(name: str | None) -> str | None:
+    """The device, if there is one of that name; None leaves the choice to the library."""
+    if name in (None, "cpu"):  # neither needs torch, nor do exported models
+        return name
     import torch
 
     available = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
     available += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
     if name not in available:
         raise ZerotagError(f"device {name!r} cannot be used here; there are: {', '.join(available)}")
-    return torch.device(name)
+    return name
 
 
 def require_absent(output: Path | None, overwrite: bool) -> None:

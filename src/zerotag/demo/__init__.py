@@ -32,7 +32,7 @@ PARTS: Mapping[str, str] = {
 Measured = Mapping[str, tuple[Report, list[Labelled]]]
 
 
-def train(*, device: torch.device | None, on_progress: Callable[[Progress], None]) -> WordLabeller:
+def train(*, device: str | torch.device | None, on_progress: Callable[[Progress], None]) -> WordLabeller:
     """Train on the sentence labels of the demonstration corpus."""
     from zerotag.training import train as train_labeller
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def create_app(
-    models: Mapping[str, Path], settings: Settings | None = None, *, device: torch.device | None = None
+    models: Mapping[str, Path], settings: Settings | None = None, *, device: str | torch.device | None = None
 ) -> FastAPI:
     """A service for model folders by name; the first is the default. Raises ZerotagError if one cannot be loaded."""
     settings = settings or Settings()

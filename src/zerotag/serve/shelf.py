@@ -26,7 +26,12 @@ class Shelf:
     """The models; the first is the default. A folder that is replaced by another model replaces the model."""
 
     def __init__(
-        self, folders: Mapping[str, Path], settings: Settings, metrics: Metrics, *, device: torch.device | None = None
+        self,
+        folders: Mapping[str, Path],
+        settings: Settings,
+        metrics: Metrics,
+        *,
+        device: str | torch.device | None = None,
     ) -> None:
         self.broken: set[str] = set()  # names whose folders changed into something that cannot be loaded
         self._folders = {name: folder.absolute() for name, folder in folders.items()}
