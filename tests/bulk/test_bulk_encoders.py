@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,15 @@ def test_parquet_has_the_records_of_json_lines(tmp_path: Path, labels: tuple[str
         assert json.loads(json.dumps(row), parse_float=single) == json.loads(json.dumps(record), parse_float=single)
     if origins:
         assert [row["line"] for row in rows] == list(range(1, 21))
+
+
+def test_parquet_of_a_file_whose_name_is_not_utf_8(tmp_path: Path) -> None:
+    source, target = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.txt")), tmp_path / "out"
+    source.write_text("a pump\n")
+    its_encoder = encoder(Form("parquet", "", True), style())
+    with unfinished(target, None, resume=False, beginning=its_encoder.beginning) as output:
+        label_to_file(run(source), output, its_encoder)
+    assert pq.read_table(target).column("source").to_pylist() == [f"{tmp_path}/caf�.txt"]
 
 
 def single(number: str) -> float:

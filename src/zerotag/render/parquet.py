@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from zerotag.render.jsonl import Origin, record
+from zerotag.render.pieces import encodable
 from zerotag.render.style import Style
 from zerotag.types import Labelled
 
@@ -44,7 +45,8 @@ def batch(
     """Results as one message of an Arrow stream."""
     import pyarrow as pa
 
-    shown: Sequence[Origin | None] = origins or [None] * len(results)
+    shown: Sequence[Origin | None] = [Origin(encodable(source), line) for source, line in origins or ()]
+    shown = shown or [None] * len(results)
     rows = [record(one, style.label_names, origin) for one, origin in zip(results, shown, strict=True)]
     return cast(bytes, pa.RecordBatch.from_pylist(rows, fields).serialize().to_pybytes())
 
