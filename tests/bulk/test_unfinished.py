@@ -165,6 +165,16 @@ def test_damage(tmp_path: Path) -> None:
     (folder / "journal").write_text("{")
     with pytest.raises(ZerotagError, match=r"journal is damaged \(.*\); start anew with --overwrite"):
         Unfinished(target, ARGUMENTS).go_on()
+    for other in (
+        "{}",
+        "[]",
+        "null",
+        "7",
+        '{"arguments": {}, "state": {}, "finished": false, "output": 1, "rejected": 0}',
+    ):
+        (folder / "journal").write_text(other)
+        with pytest.raises(ZerotagError, match=r"journal is damaged \(no journal of zerotag\); start anew with"):
+            Unfinished(target, ARGUMENTS).go_on()
     with unfinished(target, ARGUMENTS, resume=False) as output:
         output.finish()
     assert target.read_bytes() == b""

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from zerotag.bulk.inputs import BEGINNING, Rejected
 from zerotag.bulk.state import State
@@ -86,12 +86,11 @@ class Unfinished:
         if not self.can_go_on:
             return False
         journal = _read_journal(self.folder / _JOURNAL)
-        self._check_arguments(journal["arguments"])
-        self.state = State.from_json(journal["state"])
-        self.finished = journal["finished"]
+        self._check_arguments(journal.arguments)
+        self.state, self.finished = journal.state, journal.finished
         if not self.finished:
-            for name in (_OUTPUT, _REJECTED):
-                self._files[name] = _cut(self.folder / name, journal[name])
+            for name, length in journal.lengths.items():
+                self._files[name] = _cut(self.folder / name, length)
             self.append(b"", ())
         return True
 
@@ -214,12 +213,22 @@ def _clear(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def _read_journal(path: Path) -> dict[str, Any]:
+class _Journal(NamedTuple):
+    arguments: dict[str, Any]
+    state: State
+    finished: bool
+    lengths: dict[str, int]
+
+
+def _read_journal(path: Path) -> _Journal:
     try:
-        journal: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
+        lengths = {name: int(found[name]) for name in (_OUTPUT, _REJECTED)}
+        return _Journal(dict(found["arguments"]), State.from_json(found["state"]), found["finished"], lengths)
+    except (KeyError, TypeError):
+        raise ZerotagError(f"{path} is damaged (no journal of zerotag); start anew with --overwrite") from None
     except ValueError as error:
         raise ZerotagError(f"{path} is damaged ({error}); start anew with --overwrite") from error
-    return journal
 
 
 def _cut(path: Path, length: int) -> BinaryIO:
