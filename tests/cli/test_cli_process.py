@@ -56,3 +56,23 @@ def test_output_comes_before_the_input_ends_and_control_c_ends_it(model: Path) -
         _, complaint = process.communicate(timeout=60)
     assert complaint == "error: stopped\n"
     assert process.returncode == 130
+
+
+EARLY = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Interrupted(MetaPathFinder):
+    def find_spec(self, name, *_):
+        if name == "typer":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupted())
+from zerotag.cli import main
+main()
+"""
+
+
+def test_control_c_while_it_starts() -> None:
+    done = subprocess.run([COMMAND[0], "-c", EARLY], env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (130, "")
