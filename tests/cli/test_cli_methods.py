@@ -53,6 +53,13 @@ def test_a_threshold_decides_words_and_is_reported(zerotag: CommandLine, model: 
     assert "word threshold 0.25 (given)" in zerotag.succeeds("evaluate", model, gold_file, "--threshold", "0.25")
 
 
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+def test_a_threshold_is_finite(zerotag: CommandLine, model: Path, gold_file: Path, number: str) -> None:
+    complaint = f"--threshold is {number}; it must be a finite number, as in 0.5"
+    assert zerotag.fails("label", model, "--threshold", number, stdin=TEXT) == complaint
+    assert zerotag.fails("evaluate", model, gold_file, "--threshold", number) == complaint
+
+
 def test_a_model_decides_by_its_own_threshold_only_what_it_scores_itself(
     zerotag: CommandLine, calibrated: Path, gold_file: Path
 ) -> None:

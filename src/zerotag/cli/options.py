@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -36,7 +37,17 @@ Method = Annotated[
         help=f"How words are scored: {', '.join(METHODS)}; native is the model's own, heads is heads:LAYER.HEAD."
     ),
 ]
-Threshold = Annotated[float | None, typer.Option(help="Score from which a word has the label. [the model's]")]
+
+
+def _finite(threshold: float | None) -> float | None:
+    if threshold is not None and not math.isfinite(threshold):
+        raise ZerotagError(f"--threshold is {threshold}; it must be a finite number, as in 0.5")
+    return threshold
+
+
+Threshold = Annotated[
+    float | None, typer.Option(help="Score from which a word has the label. [the model's]", callback=_finite)
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output if it exists.")]
 
 
