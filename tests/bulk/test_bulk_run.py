@@ -21,7 +21,6 @@ from zerotag.bulk.inputs import Rejected
 from zerotag.bulk.run import Progress, RecordError, Run, label_to_file, label_to_page
 from zerotag.bulk.state import State
 from zerotag.bulk.unfinished import Unfinished, folder_of, unfinished
-from zerotag.errors import ZerotagError
 from zerotag.types import Rule, Scored, Sentence
 
 LINES = "".join(f"pump {i} may leak\n" if i % 5 else f"pump {i}\0\n" for i in range(23))
@@ -117,21 +116,6 @@ def test_strict_in_the_first_chunk_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match=r"a.txt:5: not UTF-8 .*; save it as UTF-8$"):
         label(run(source, strict=True, at_once=5), tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
-
-
-def test_strict_does_not_go_on_after_rejects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_module, "COMMIT_SECONDS", 0.0)
-    source, target = write(tmp_path, "a.txt", STRICT + b"eight\nnine\n"), tmp_path / "out"
-    with pytest.raises(Killed):
-        label(run(source, at_once=3), target, kill_after=2)
-    before = {path: path.read_bytes() for path in folder_of(target).iterdir()}
-    with pytest.raises(ZerotagError) as caught:
-        label(run(source, strict=True, at_once=3), target)
-    assert str(caught.value) == (
-        f"{folder_of(target)} has 1 rejected records already, and --strict allows none: "
-        "--resume goes on without it, --overwrite starts anew"
-    )
-    assert {path: path.read_bytes() for path in folder_of(target).iterdir()} == before
 
 
 @pytest.mark.parametrize("in_the_middle", [True, False])

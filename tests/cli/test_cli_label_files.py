@@ -132,6 +132,26 @@ def test_strict(zerotag: CommandLine, model: Path, tmp_path: Path, files: list[P
         assert sorted(tmp_path.iterdir()) == before
 
 
+def test_strict_does_not_go_on_after_rejects(
+    zerotag: CommandLine, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelling, "_AT_ONCE", 2)
+    monkeypatch.setattr("zerotag.bulk.run.COMMIT_SECONDS", 0.0)
+    source, out = tmp_path / "in.txt", tmp_path / "out.jsonl"
+    source.write_bytes(b"one\n\xff\nthree\nfour\n\xfe\n")
+    command = ("label", model, source, "--out", out)
+    with mock.patch("zerotag.bulk.unfinished.Unfinished.finish", side_effect=KeyboardInterrupt):
+        assert zerotag(*command).code == 130
+    before = {path: path.read_bytes() for path in (tmp_path / "out.jsonl.partial").iterdir()}
+    assert zerotag.fails(*command, "--resume", "--strict") == (
+        "--strict allows no rejected records, and 2 are rejected already: "
+        "--resume goes on without --strict, --overwrite starts anew"
+    )
+    assert {path: path.read_bytes() for path in (tmp_path / "out.jsonl.partial").iterdir()} == before
+    zerotag.succeeds(*command, "--resume")
+    assert len(out.read_text().splitlines()) == 3
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

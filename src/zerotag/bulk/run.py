@@ -54,6 +54,14 @@ class Run:
     show: Callable[[Progress], None] = lambda _: None
     overlap: Overlap | None = None
 
+    def check(self, state: State) -> None:
+        """Refuse to go on from a state that a strict run does not get into."""
+        if self.strict and state.rejected:
+            raise ZerotagError(
+                f"--strict allows no rejected records, and {state.rejected:,} are rejected already: "
+                "--resume goes on without --strict, --overwrite starts anew"
+            )
+
     def chunks(self, state: State) -> Iterator[tuple[Chunk, list[Scored]]]:
         """Label from where the state is, which moves on with every chunk."""
         account = _Account(self, state)
@@ -142,11 +150,6 @@ class StrictError(RecordError):
 
 def label_to_file(run: Run, output: Unfinished, encoder: Encoder) -> None:
     """Append every chunk to the output, let it count every few seconds, and move the whole to its place."""
-    if run.strict and output.state.rejected:
-        raise ZerotagError(
-            f"{output.folder} has {output.state.rejected:,} rejected records already, and --strict allows none: "
-            "--resume goes on without it, --overwrite starts anew"
-        )
     if not output.finished:
         try:
             _append_all(run, output, encoder)

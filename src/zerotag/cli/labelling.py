@@ -208,6 +208,7 @@ def _to_file(
             return output.state
     its_encoder = encoder(form, style)
     with unfinished(out, arguments, resume=resume, beginning=its_encoder.beginning) as output:
+        run.check(output.state)
         if output.state.sentences:
             typer.echo(f"going on after {output.state.sentences:,} sentences", err=True)
         label_to_file(run, output, its_encoder)
