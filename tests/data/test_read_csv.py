@@ -31,6 +31,14 @@ def test_delimiter_is_that_of_the_header(tmp_path: Path, delimiter: str) -> None
     assert corpus.examples[0].sentence.text == "a, b; c\td"
 
 
+@pytest.mark.parametrize("blank", ["\n", "\r\n\n", " \t\n", "\ufeff\n"])
+def test_blank_lines_before_the_header(tmp_path: Path, blank: str) -> None:
+    path = write(tmp_path, "a.csv", f"{blank}text;label\n\na, b;1\nc;0;0\n".encode())
+    with pytest.raises(ZerotagError, match=rf"a.csv:{blank.count(chr(10)) + 4}: the number of columns is 3"):
+        read(path)
+    assert next(stream(path)).text == "a, b"
+
+
 def test_label_names_in_one_column(tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", "text,label\na,clean\nb,toxic\nc,insult\nd,toxic\n")
     corpus = read(path, columns=Columns(negative=("clean",)))

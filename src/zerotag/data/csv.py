@@ -6,7 +6,8 @@ import csv
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
-from itertools import islice
+from itertools import dropwhile, islice
+from operator import attrgetter
 
 from zerotag.data.columns import Columns
 from zerotag.data.lines import Line, raw_lines
@@ -23,11 +24,9 @@ def records(source: Source, columns: Columns, start: Position, *, labelled: bool
     """A record per row that is not blank."""
     with ExitStack() as opened:
         parser = _Parser(opened.enter_context(closing(raw_lines(source))), columns.text)
-        header: list[str] = []
-        while not header and parser.has_more():
-            header = [name.strip() for name in parser.row()]
-        if not header:
+        if not parser.has_more():
             return
+        header = [name.strip() for name in parser.row()]
         wanted = {columns.text: "--text-column"}
         if labelled:
             wanted |= dict.fromkeys(columns.labels, "--label-column")
@@ -62,7 +61,7 @@ class _Parser(Iterator[str]):
 
     def __init__(self, lines: Iterator[Line], text_column: str) -> None:
         self.lines: list[Line] = []
-        self.coming = lines
+        self.coming: Iterator[Line] = dropwhile(attrgetter("is_blank"), lines)
         self._to_parse: deque[Line] = deque()
         self.delimiter = _delimiter(self._to_parse[0].text if self.has_more() else "", text_column)
         self._rows = csv.reader(self, delimiter=self.delimiter, strict=True)
