@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -230,6 +231,29 @@ def test_a_wrong_export_is_not_written(
     monkeypatch.setattr(exporting, "_write_head", lambda *_: shutil.copy(folder / running.HEAD, _[-1]))
     with pytest.raises(ZerotagError, match=r"^encoders of type 'bert' cannot be exported .*scores differ by 0\."):
         export(original, tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_weights_of_8_bits_that_lose_too_much_are_not_written(
+    original: WordLabeller, int8_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write_noise(file: Path) -> None:
+        model = onnx.load(int8_folder / running.ENCODER)
+        for tensor in model.graph.initializer:
+            if tensor.name.endswith("LayerNorm.bias"):
+                bias = numpy_helper.to_array(tensor)
+                noise = np.random.default_rng(0).normal(0, 3, bias.shape).astype(bias.dtype)
+                tensor.CopyFrom(numpy_helper.from_array(bias + noise, tensor.name))
+        onnx.save(model, file)
+
+    monkeypatch.setattr(exporting, "_quantise", write_noise)
+    with pytest.raises(ZerotagError) as caught:
+        export(original, tmp_path / "model", int8=True)
+    assert re.fullmatch(
+        r"with weights of 8 bits scores differ by 0\.\d+ on average, allowed: 0\.05; "
+        r"nothing was written: export without --int8",
+        str(caught.value),
+    )
     assert list(tmp_path.iterdir()) == []
 
 
