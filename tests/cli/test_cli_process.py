@@ -37,6 +37,20 @@ def test_a_full_disk_behind_standard_output(model: Path) -> None:
     assert done.stderr == "error: cannot write the output: No space left on device\n"
 
 
+def test_each_line_of_a_pipe_is_answered_before_the_next_comes(model: Path) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "label", str(model)], env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for line in LINES[:3]:
+            process.stdin.write(line)
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["text"] == line.strip()
+        process.stdin.close()
+        assert process.stdout.read() == ""
+
+
 def test_output_comes_before_the_input_ends_and_control_c_ends_it(model: Path) -> None:
     with subprocess.Popen(
         [*COMMAND, "label", str(model)],

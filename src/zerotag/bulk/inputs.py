@@ -110,7 +110,7 @@ class Inputs:
         return Reader(tuple(source.path for source in self.sources), self._columns)
 
     def chunks(self, start: Cursor, at_once: int) -> Iterator[Chunk]:
-        """The records from a cursor on, so many at a time, fewer if they are long."""
+        """The records from a cursor on, so many at a time, fewer if they are long or if more are still to come."""
         reader = self.reader
         for unread in self.unread(start, at_once):
             yield Chunk([reader.read(piece) for piece in unread.pieces], unread.end, unread.share)
@@ -132,7 +132,9 @@ class Inputs:
             for unit in self._units(file, position):
                 cutting.add(unit)
                 end = Cursor(file, unit.end)
-                full = count + cutting.records >= at_once or characters + cutting.characters >= most
+                records_held = count + cutting.records
+                full = records_held >= at_once or characters + cutting.characters >= most
+                full = full or (records_held > 0 and self.sources[file].is_late)
                 if full or cutting.records >= _PIECE or cutting.characters >= _MAX_CHARACTERS // 8:
                     if cutting.records:
                         pieces.append(cutting.done())

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
+from zerotag.data.arriving import Arriving
 from zerotag.errors import ZerotagError
 
 PACKED = (".gz", ".zst")
@@ -38,6 +39,7 @@ class Source:
         self.path = path
         self.name = _STDIN if path is None else str(path)
         self._share_read: Callable[[], float] = lambda: 0.0
+        self._is_late: Callable[[], bool] = lambda: False
 
     @property
     def can_be_read_again(self) -> bool:
@@ -59,12 +61,19 @@ class Source:
         """Let a reader that jumps about in the file say how much of it has been read."""
         self._share_read = share
 
+    @property
+    def is_late(self) -> bool:
+        """Whether the next line of a pipe lets us wait, so that what there is had better be used."""
+        return self._is_late()
+
     @contextmanager
     def opened(self, offset: int = 0) -> Iterator[BinaryIO]:
         """The unpacked bytes from an offset on."""
         with self._problems_explained(), ExitStack() as opened:
             if self.path is None:
-                yield sys.stdin.buffer
+                arriving = Arriving(cast(io.BufferedIOBase, sys.stdin.buffer))
+                self._is_late = arriving.is_late
+                yield cast(BinaryIO, arriving)
                 return
             raw = opened.enter_context(self.path.open("rb"))
             if raw.seekable():
