@@ -92,11 +92,12 @@ def label(
     inputs.check()
     if out is not None and out.resolve() in [source.path.resolve() for source in inputs.sources if source.path]:
         raise ZerotagError(f"{out} is an input, which --out would replace: choose another name")
-    made_from = [manifest_file(located(model)), *(source.path for source in inputs.sources if source.path)]
+    manifest = manifest_file(located(model))
+    made_from = [manifest, *(source.path for source in inputs.sources if source.path)]
     if out is not None and nothing_left_to_do(out, made_from, resume=resume, overwrite=overwrite):
         typer.echo(f"{out} is complete: nothing is left to do", err=True)
         return
-    labeller = loaded(model, device, method, threshold)
+    labeller = loaded(manifest.parent, device, method, threshold)
     scorer = create(method, labeller)
     if method != "native" and threshold is None:
         typer.echo(
@@ -127,7 +128,7 @@ def label(
         else:
             arguments = {
                 "zerotag version": zerotag.__version__,
-                "model": _identity(model),
+                "model": hashlib.sha256(manifest.read_bytes()).hexdigest(),  # it has the digests of all files
                 "method": method,
                 "threshold": threshold,
                 "input": inputs.identity(),
@@ -157,14 +158,6 @@ def _at_once(labeller: Labeller, method: str) -> int:
     """
     most = _AT_ONCE * (64 if labeller.predictor.token_budget > _LARGE_BUDGET else 1)
     return max(1, most // _COSTS.get(method.partition(":")[0], 1))
-
-
-def _identity(model: Path) -> str:
-    """What tells a model from others: the digest of its manifest, which has those of all its files."""
-    from zerotag.storage import MANIFEST
-
-    manifest = model / MANIFEST
-    return hashlib.sha256(manifest.read_bytes()).hexdigest() if manifest.exists() else str(model)
 
 
 def _style(labeller: Labeller, inputs: Inputs, *, colour: bool) -> Style:
