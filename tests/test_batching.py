@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zerotag.batching import by_token_budget, shuffled
+from zerotag.batching import by_token_budget, shuffled, within_budget
 
 costs_of_sentences = st.lists(
     st.integers(1, 40).map(lambda length: (1, length)) | st.integers(2, 9).map(lambda windows: (windows, 40)),
@@ -26,6 +26,13 @@ def test_stitched_sentences_stay_within_the_budget_too(costs: list[tuple[int, in
     for group in by_token_budget(costs, budget):
         longest_sentence = max(windows * length for windows, length in (costs[i] for i in group))
         assert len(group) * longest_sentence <= budget or len(group) == 1
+
+
+@given(costs_of_sentences.filter(len), st.integers(1, 4_000))
+def test_a_batch_is_cut_only_if_it_must_be(costs: list[tuple[int, int]], budget: int) -> None:
+    padded = len(costs) * max(windows * length for windows, length in costs)
+    all_of_them = [list(range(len(costs)))]
+    assert within_budget(costs, budget) == (all_of_them if padded <= budget else by_token_budget(costs, budget))
 
 
 def test_groups_hold_as_much_as_fits_longest_first() -> None:

@@ -18,7 +18,7 @@ from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.labeller import WordLabeller
 from zerotag.run import Run
-from zerotag.steps import Steps
+from zerotag.steps import Part, Steps
 from zerotag.training import Progress, train
 
 QUICK = TrainConfig(teacher_epochs=2, epochs=2, batch_size=16, learning_rate=5e-3)
@@ -187,3 +187,25 @@ def test_the_time_left_is_what_the_rest_takes_at_this_pace(model: ModelConfig, m
     seen: list[Progress] = []
     train(toy.corpus(40), model=model, training=QUICK, on_progress=seen.append)
     assert [p.seconds_left for p in seen] == [2.0 * (STEPS - p.steps_done) for p in seen]
+
+
+# Long sentences
+
+
+def test_a_batch_over_the_budget_is_learnt_from_in_parts(model: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[list[Part]] = []
+    take = Steps.take
+
+    def watch(steps: Steps, parts: list[Part], **settings: Any) -> Tensor:
+        taken.append(parts)
+        return take(steps, parts, **settings)
+
+    monkeypatch.setattr(Steps, "take", watch)
+    monkeypatch.setattr(Steps, "token_budget", 60)
+    train(toy.corpus(40), model=model, training=QUICK)
+    assert len(taken) == STEPS
+    assert max(map(len, taken)) > 1
+    for parts in taken:
+        assert sum(part.share for part in parts) == pytest.approx(1)
+        assert all(part.batch.input_ids.size <= 60 for part in parts)
+        assert sum(len(part.labels) for part in parts) in (16, 4)  # of 36 sentences

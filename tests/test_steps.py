@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +16,13 @@ from transformers import AutoModel
 import tiny
 import toy
 from zerotag.align import Aligner, Batch
-from zerotag.config import ModelConfig, TrainConfig
+from zerotag.config import Loss, ModelConfig, TrainConfig
 from zerotag.fused import StandIn
 from zerotag.model import Network, TensorBatch
 from zerotag.objectives import Objective, each_head, plain, taught
 from zerotag.optimizers import optimizer
 from zerotag.soft_attention import taught_loss
-from zerotag.steps import Steps
+from zerotag.steps import Part, Steps
 from zerotag.teaching import Teacher
 from zerotag.training import reproducible, train
 from zerotag.types import Sentence
@@ -58,8 +59,15 @@ def take_all(network: Network, objective: Objective, aligner: Aligner) -> list[f
     """The losses of one step per lesson."""
     steps = Steps(network, objective, optimizer(network, TRAINING), clipped=True)
     taken = enumerate(zip(lessons(aligner, steps.length_step), RATES, strict=True))
-    values = [steps.take(*lesson, rate=rate, seed=number) for number, (lesson, rate) in taken]
+    values = [steps.take([Part(*lesson)], rate=rate, seed=number) for number, (lesson, rate) in taken]
     return [value.item() for value in values]
+
+
+def without_dropout(network: Network) -> None:
+    for module in network.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    network.encoder.config.attention_probs_dropout_prob = 0.0
 
 
 def same_weights(a: nn.Module, b: nn.Module) -> bool:
@@ -97,17 +105,14 @@ def test_steps_are_those_of_a_loop_written_by_hand() -> None:
 @pytest.mark.parametrize("family", ["bert", "mpnet"])
 def test_steps_with_a_stand_in_are_those_of_its_network(family: str) -> None:
     network, aligner = network_and_aligner(family)
-    for module in network.modules():
-        if isinstance(module, nn.Dropout):
-            module.p = 0.0
-    network.encoder.config.attention_probs_dropout_prob = 0.0
+    without_dropout(network)
     pupil, untrained = copy.deepcopy(network), copy.deepcopy(network)
     losses = take_all(network, taught(TRAINING), aligner)
 
     steps = Steps(pupil, taught(TRAINING), optimizer(pupil, TRAINING), clipped=True)
     steps._stand_in = StandIn(pupil, torch.float32)  # which there is on a GPU only, in half precision
     for lesson, rate, loss in zip(lessons(aligner), RATES, losses, strict=True):
-        assert steps.take(*lesson, rate=rate, seed=0).item() == pytest.approx(loss, rel=1e-3)
+        assert steps.take([Part(*lesson)], rate=rate, seed=0).item() == pytest.approx(loss, rel=1e-3)
     for name, weight in network.state_dict().items():
         torch.testing.assert_close(pupil.state_dict()[name], weight, rtol=0, atol=2e-3, msg=name)
     assert not same_weights(pupil, untrained)
@@ -123,11 +128,39 @@ def test_gradients_are_clipped_only_where_they_should_be(clipped: bool) -> None:
 
     (batch, labels, _), *_ = lessons(aligner)
     Steps(network, far_too_much, optimizer(network, TRAINING), clipped=clipped).take(
-        batch, labels, None, rate=0.1, seed=0
+        [Part(batch, labels, None)], rate=0.1, seed=0
     )
     gradients = [p.grad.square().sum() for p in network.parameters() if p.grad is not None]
     norm = torch.stack(gradients).sum().sqrt().item()
     assert norm == pytest.approx(1.0, rel=1e-4) if clipped else norm > 100
+
+
+@pytest.mark.parametrize("loss", ["cross-entropy", "squared"])
+@pytest.mark.parametrize("stand_in", [False, True])
+def test_a_batch_in_parts_gives_what_it_gives_at_once(loss: Loss, stand_in: bool) -> None:
+    network, aligner = network_and_aligner("mpnet")
+    without_dropout(network)
+    words = [word for sentence, _ in tiny.sentences(40) for word in sentence]
+    sentences = aligner.encode([Sentence.from_words(words[:n]) for n in (3, 9, 4)])
+    labels = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    shares = (1.0, 1.0) if loss == "squared" else (2 / 3, 1 / 3)
+    at_once = [Part(aligner.batch(sentences), labels, None)]
+    in_parts = [
+        Part(aligner.batch([sentences[i] for i in part]), labels[part], None, share)
+        for part, share in zip(([0, 2], [1]), shares, strict=True)
+    ]
+    training = replace(TRAINING, loss=loss)
+    losses, gradients = [], []
+    for parts in (at_once, in_parts):
+        pupil = copy.deepcopy(network)
+        steps = Steps(pupil, plain(training), optimizer(pupil, training), clipped=False)
+        steps._stand_in = StandIn(pupil, torch.float32) if stand_in else None
+        losses.append(steps.take(parts, rate=0.0, seed=0).item())
+        gradients.append([p.grad for p in pupil.parameters() if p.grad is not None])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+    assert len(gradients[0]) > 20
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-6)
 
 
 def test_dropout_follows_from_the_seed_of_a_step() -> None:
@@ -138,7 +171,7 @@ def test_dropout_follows_from_the_seed_of_a_step() -> None:
         pupil = copy.deepcopy(network).eval()  # a step switches dropout on
         steps = Steps(pupil, taught(TRAINING), optimizer(pupil, TRAINING), clipped=True)
         torch.rand(1)  # whatever else is drawn in between
-        losses.append(steps.take(*lesson, rate=0.1, seed=seed).item())
+        losses.append(steps.take([Part(*lesson)], rate=0.1, seed=seed).item())
     assert losses[0] == losses[2] != losses[1]
 
 

@@ -37,6 +37,12 @@ def by_token_budget(costs: Sequence[tuple[int, int]], budget: int) -> list[list[
     return groups
 
 
+def within_budget(costs: Sequence[tuple[int, int]], budget: int) -> list[list[int]]:
+    """All sentences in one group, in their order, if that stays within the budget; else as `by_token_budget` has it."""
+    together = len(costs) * max(windows * length for windows, length in costs) <= budget
+    return [list(range(len(costs)))] if together else by_token_budget(costs, budget)
+
+
 def shuffled(lengths: Sequence[int], batch_size: int, *, seed: int, epoch: int) -> list[list[int]]:
     """Batches of one epoch: random, but with sentences of like length together, so that little is padded."""
     random = np.random.default_rng((seed, epoch))

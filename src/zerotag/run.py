@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from zerotag.align import Aligner, Encoded
-from zerotag.batching import shuffled
+from zerotag.batching import shuffled, within_budget
 from zerotag.checkpoint import Checkpoints, EpochRecord, Position
 from zerotag.config import TrainConfig
 from zerotag.errors import ZerotagError
@@ -21,7 +21,7 @@ from zerotag.metrics import precision_recall_f1
 from zerotag.model import Network
 from zerotag.objectives import Objective
 from zerotag.optimizers import lower_when_stuck, optimizer, warm_then_linear, warmup_share
-from zerotag.steps import Steps
+from zerotag.steps import Part, Steps
 from zerotag.types import Corpus, Example, FloatArray, Rule
 
 CHECKPOINT_SECONDS = 30.0
@@ -147,20 +147,25 @@ class Run:
         self._save()
 
     def _step(self, indices: Sequence[int]) -> None:
-        corpus = self._train_set
-        batch = self._aligner.batch([corpus.sentences[i] for i in indices], length_step=self._steps.length_step)
-        targets = None
-        if corpus.token_targets is not None:
-            targets = torch.from_numpy(self._aligner.spread(batch, [corpus.token_targets[i] for i in indices]))
+        costs = [self._aligner.cost(self._train_set.sentences[i]) for i in indices]
+        groups = within_budget(costs, self._steps.token_budget)
         value = self._steps.take(
-            batch,
-            corpus.labels[indices],
-            targets,
+            [self._part([indices[i] for i in group], len(indices)) for group in groups],
             rate=self._rate(),
             # Dropout is drawn from the step's own seed: a resumed training draws what the undisturbed one would have.
             seed=self._training.seed * 1_000_003 + self._steps_done,
         )
         self._losses.append(value)
+
+    def _part(self, indices: list[int], of_batch: int) -> Part:
+        corpus = self._train_set
+        batch = self._aligner.batch([corpus.sentences[i] for i in indices], length_step=self._steps.length_step)
+        targets = None
+        if corpus.token_targets is not None:
+            targets = torch.from_numpy(self._aligner.spread(batch, [corpus.token_targets[i] for i in indices]))
+        # A mean over sentences is a mean over parts, each by its size; a sum over sentences is a sum over parts.
+        share = 1.0 if self._training.loss == "squared" else len(indices) / of_batch
+        return Part(batch, corpus.labels[indices], targets, share)
 
     def _settle_losses(self) -> None:
         """Add up the losses of the last steps. Not after each step: reading one makes the host wait for the GPU."""

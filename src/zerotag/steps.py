@@ -3,11 +3,16 @@
 A step of few sentences is hundreds of small kernels, which take longer to launch than to run. So the first batch of
 each shape is computed as usual, the second is captured in a CUDA graph, and from then on the graph is replayed. Both
 ways run the same kernels on the same random numbers and give the same weights.
+
+A batch of long sentences may need more memory than there is: it comes in parts, whose gradients add up.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -22,14 +27,38 @@ from zerotag.objectives import Objective
 LARGEST_GRADIENT = 1.0  # norm above which gradients are scaled down, the customary value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Captured:
-    """A step as a graph, with the places it reads its batch from and writes its loss to."""
+class Part(NamedTuple):
+    """Sentences that go through the network together, with their labels, what their tokens should score, and the share
+    that their loss has in that of the step."""
 
-    graph: torch.cuda.CUDAGraph
+    batch: Batch
+    labels: Tensor
+    targets: Tensor | None
+    share: float = 1.0
+
+
+class OnDevice(NamedTuple):
+    """A part that is where the network is."""
+
     batch: TensorBatch
     labels: Tensor
     targets: Tensor | None
+    share: float
+
+    def take(self, other: OnDevice) -> None:
+        """Have what another part of the same shape has."""
+        ours, theirs = ([*part.batch, part.labels, part.targets] for part in (self, other))
+        for place, value in zip(ours, theirs, strict=True):
+            if place is not None and value is not None:
+                place.copy_(value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Captured:
+    """A step as a graph, with the places it reads its sentences from and writes its loss to."""
+
+    graph: torch.cuda.CUDAGraph
+    part: OnDevice
     loss: Tensor
 
 
@@ -51,11 +80,16 @@ class Steps:
         self._stream = torch.cuda.Stream(self._device) if on_gpu else None
 
     @property
+    def token_budget(self) -> int:
+        """Padded sub-words whose gradients are computed at a time: a few long documents would need gigabytes."""
+        return 4_096 if self._stream is None else 32_768
+
+    @property
     def length_step(self) -> int:
         """Batches should be padded to a multiple of so many sub-words: on a GPU their shapes have to come again."""
         return 1 if self._stream is None else 8
 
-    def take(self, batch: Batch, labels: Tensor, targets: Tensor | None, *, rate: float, seed: int) -> Tensor:
+    def take(self, parts: Sequence[Part], *, rate: float, seed: int) -> Tensor:
         """Learn from one batch, with dropout drawn from the seed; returns its loss, which stays on the device."""
         torch.manual_seed(seed)
         self._set_rate(rate)
@@ -63,11 +97,11 @@ class Steps:
         if self._stand_in is not None:
             self._stand_in.network.train()
         if self._stream is None:
-            return self._step(TensorBatch.of(batch, self._device), labels, targets)
+            return self._step([self._on_device(part) for part in parts])
         outside = torch.cuda.current_stream(self._device)
         self._stream.wait_stream(outside)
         with torch.cuda.stream(self._stream):
-            value = self._take_on_gpu(batch, labels, targets)
+            value = self._take_on_gpu(parts)
         outside.wait_stream(self._stream)
         return value
 
@@ -78,26 +112,34 @@ class Steps:
             else:
                 group["lr"] = rate
 
-    def _take_on_gpu(self, batch: Batch, labels: Tensor, targets: Tensor | None) -> Tensor:
-        capturable = self._capturing and batch.stitch is None and batch.spellings is None
-        tensors, labels = TensorBatch.of(batch, self._device), labels.to(self._device, non_blocking=True)
-        targets = None if targets is None else targets.to(self._device, non_blocking=True)
-        shape = tuple(tensors.input_ids.shape)
-        if not capturable or shape not in self._seen:
+    def _on_device(self, part: Part) -> OnDevice:
+        batch, labels, targets, share = part
+        return OnDevice(
+            TensorBatch.of(batch, self._device),
+            labels.to(self._device, non_blocking=True),
+            None if targets is None else targets.to(self._device, non_blocking=True),
+            share,
+        )
+
+    def _take_on_gpu(self, parts: Sequence[Part]) -> Tensor:
+        batch = parts[0].batch
+        capturable = self._capturing and len(parts) == 1 and batch.stitch is None and batch.spellings is None
+        if not capturable:
+            return self._step([self._on_device(part) for part in parts])
+        part = self._on_device(parts[0])
+        shape = tuple(part.batch.input_ids.shape)
+        if shape not in self._seen:
             self._seen.add(shape)
-            return self._step(tensors, labels, targets)
-        captured = self._captured.get(shape) or self._capture(tensors, labels, targets)
+            return self._step([part])
+        captured = self._captured.get(shape) or self._capture(part)
         if captured is None:
-            return self._step(tensors, labels, targets)
+            return self._step([part])
         self._captured[shape] = captured
-        places = [*captured.batch, captured.labels, captured.targets]
-        for place, value in zip(places, [*tensors, labels, targets], strict=True):
-            if place is not None and value is not None:
-                place.copy_(value)
+        captured.part.take(part)
         captured.graph.replay()
         return captured.loss.clone()
 
-    def _capture(self, batch: TensorBatch, labels: Tensor, targets: Tensor | None) -> Captured | None:
+    def _capture(self, part: OnDevice) -> Captured | None:
         """The step as a graph; None for an encoder that copies from the host, which no graph can hold."""
         # One graph runs at a time and leaves nothing behind but weights: all of them may use the same memory.
         pool = next(iter(self._captured.values())).graph.pool() if self._captured else None
@@ -105,25 +147,31 @@ class Steps:
         graph = torch.cuda.CUDAGraph()
         try:
             with torch.cuda.graph(graph, pool=pool, stream=self._stream):
-                value = self._step(batch, labels, targets)
+                value = self._step([part])
         except RuntimeError:
             self._capturing = False
             return None
-        return Captured(graph, batch, labels, targets, value)
+        return Captured(graph, part, value)
 
-    def _step(self, batch: TensorBatch, labels: Tensor, targets: Tensor | None) -> Tensor:
+    def _step(self, parts: Sequence[OnDevice]) -> Tensor:
         self._optimizer.zero_grad()
-        if self._stand_in is None:
-            with precision(self._device):
-                value = self._objective(self._network, batch, labels, targets)
-            value.backward()
-        else:
+        if self._stand_in is not None:
             self._stand_in.take_weights()
-            value = self._objective(self._stand_in.network, batch, labels, targets)
             self._stand_in.network.encoder.zero_grad()
-            value.backward()
+        values = [self._backward(part) for part in parts]
+        if self._stand_in is not None:
             self._stand_in.give_gradients()
         if self._clipped:
             nn.utils.clip_grad_norm_(self._network.parameters(), LARGEST_GRADIENT)
         self._optimizer.step()
+        return values[0] if len(values) == 1 else torch.stack(values).sum()
+
+    def _backward(self, part: OnDevice) -> Tensor:
+        """Add the gradients of a part to those that are there; returns its share in the loss."""
+        network = self._network if self._stand_in is None else self._stand_in.network
+        with precision(self._device) if self._stand_in is None else nullcontext():
+            value = self._objective(network, part.batch, part.labels, part.targets)
+        if part.share != 1:
+            value = part.share * value
+        value.backward()
         return value.detach()
