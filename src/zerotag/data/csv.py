@@ -17,7 +17,7 @@ from zerotag.data.sources import START, Position, Source
 from zerotag.errors import ZerotagError
 
 _DELIMITERS = (",", ";", "\t")
-_MAX_FIELD = 10_000_000  # characters; the default of 131,072 is less than some documents have
+_MAX_FIELD = 1 << 20  # characters; the default of 131,072 is less than some documents have
 
 
 def records(source: Source, columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:

@@ -12,7 +12,7 @@ from zerotag.data.sources import START, Position, Source
 from zerotag.errors import ZerotagError
 
 _BYTE_ORDER_MARK = "\ufeff".encode()
-_MAX_LINE = 64 << 20  # bytes; what is longer is not text, and must not fill the memory
+_MAX_LINE = 1 << 20  # bytes; what is longer is no sentence, and must not fill the memory
 
 
 class Line(NamedTuple):

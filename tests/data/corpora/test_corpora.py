@@ -21,7 +21,7 @@ XML = """<?xml version="1.0" encoding="UTF-8" standalone="no"?>
 
 def expect(monkeypatch: pytest.MonkeyPatch, name: str, **expected: Counts) -> None:
     """Let a tiny release pass the checks."""
-    facts = dataclasses.replace(CORPORA[name].FACTS, expected=expected)
+    facts = dataclasses.replace(CORPORA[name].FACTS, expected=expected, digests={})
     monkeypatch.setattr(CORPORA[name], "FACTS", facts)
 
 
@@ -167,6 +167,25 @@ def test_the_right_number_of_sentences_with_other_words_is_refused(
     line = problem("fce", tmp_path, tmp_path / "out")
     assert "fce test: found 2 sentences (1 positive), 3 words (1 positive), expected 2 sentences (1 positive), " in line
     assert "3 words (2 positive);" in line
+
+
+def test_a_word_that_is_not_the_release_s_is_refused_though_counts_are_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_fce(tmp_path)
+    counts = Counts(2, 1, 3, 1)
+    # printf 'dev\t0\nare\t1\n\nfine\t0\n\n' | sha256sum
+    digests = {"dev": "af0ff967e8de08b0a9992e6c4a36e0f098fcbd618dc5bfafd473243d09d6549e"}
+    facts = dataclasses.replace(
+        CORPORA["fce"].FACTS, expected=dict.fromkeys(("train", "dev", "test"), counts), digests=digests
+    )
+    monkeypatch.setattr(CORPORA["fce"], "FACTS", facts)
+    convert("fce", tmp_path, tmp_path / "out")
+    dev = tmp_path / "fce-public.dev.original.tsv"
+    dev.write_text(dev.read_text(encoding="utf-8").replace("fine", "good"), encoding="utf-8")
+    line = problem("fce", tmp_path, tmp_path / "other")
+    assert line.startswith("fce dev: the counts are right, but a word or label is not that of the release; ")
+    assert not (tmp_path / "other").exists()
 
 
 @pytest.mark.parametrize("name", CORPORA)

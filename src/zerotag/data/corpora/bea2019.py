@@ -38,6 +38,11 @@ FACTS = CorpusFacts(
         "dev": Counts(3430, 2305, 61_722, 7354),
         "test": Counts(4384, 2856, 86_973, 8787),
     },
+    digests={
+        "train": "0b3a708b6ac31e4b004ceafd40e57a3f27c570bffd3c423317d54034fd6f8847",
+        "dev": "be3755b578fafe85a89ac7fb596b2ac8a905e13546f65247e8ff50ea0b4c7e19",
+        "test": "4fcba74706650badbc2525edcbdf1e8e4ee81724d457420780afb527a67c3c8d",
+    },
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class CorpusFacts:
-    """What is known of a corpus: its label, its release files, where they come from, and the paper's counts."""
+    """What is known of a corpus: its label, its release files, where they come from, and what is in them."""
 
     name: str
     label: str
@@ -54,6 +55,10 @@ class CorpusFacts:
     files: tuple[str, ...]
     obtain: str
     expected: Mapping[str, Counts]
+    """The paper's counts."""
+
+    digests: Mapping[str, str]
+    """SHA-256 of the words and labels of each split, whatever the files' line ends."""
 
 
 def find_files(source: Path, facts: CorpusFacts) -> list[Path]:
@@ -72,7 +77,7 @@ def find_files(source: Path, facts: CorpusFacts) -> list[Path]:
 
 
 def check(splits: Splits, facts: CorpusFacts) -> dict[str, Counts]:
-    """Count each split, and refuse whatever differs from the counts of the paper."""
+    """Count each split, and refuse whatever differs from the counts of the paper, or else from the release."""
     counts = {split: Counts.of(sentences) for split, sentences in splits.items()}
     for split, expected in facts.expected.items():
         if counts[split] != expected:
@@ -80,4 +85,18 @@ def check(splits: Splits, facts: CorpusFacts) -> dict[str, Counts]:
                 f"{facts.name} {split}: found {counts[split]}, expected {expected}; "
                 f"use the unchanged files of the release; {facts.obtain}"
             )
+    for split, known in facts.digests.items():
+        if digest(splits[split]) != known:
+            raise ZerotagError(
+                f"{facts.name} {split}: the counts are right, but a word or label is not that of the release; "
+                f"use its unchanged files; {facts.obtain}"
+            )
     return counts
+
+
+def digest(sentences: Iterable[TaggedSentence]) -> str:
+    """SHA-256 of all words and labels."""
+    found = hashlib.sha256()
+    for sentence in sentences:
+        found.update("".join(f"{word}\t{positive:d}\n" for word, positive in sentence).encode() + b"\n")
+    return found.hexdigest()

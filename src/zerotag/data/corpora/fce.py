@@ -30,6 +30,11 @@ FACTS = CorpusFacts(
         "dev": Counts(2222, 1416, 34_599, 4640),
         "test": Counts(2720, 1847, 41_477, 6305),
     },
+    digests={
+        "train": "d02d1e2da0d7a80bc33a8af3c349a42d73ea79a55d1d80634c52950f9fc67135",
+        "dev": "8a961a8de0225982c7441c4f0f688ab387c53035dec7f377b2a5c1d5df82453d",
+        "test": "7477e43c164bd6d1289e27c5b5a0b83f602b25045acdc1a186a409738b363c87",
+    },
 )
 
 
