@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from zerotag.storage import versions
+from zerotag.storage import versions, whole_file
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -28,7 +28,8 @@ def write_results(
     folder = folder or RESULTS
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.json"
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    with whole_file(path) as file:
+        file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     return path
 
 

@@ -46,6 +46,8 @@ def test_by_hand() -> None:
         "word_precision": 1 / 3,
         "word_recall": 1 / 3,
         "word_f1": 1 / 3,
+        # the threshold -0.1 takes all three positive words, and four others
+        "highest_word_f1": 2 * 3 / (7 + 3),
         # sentence 1: (1 + 2/3) / 2; sentence 2: 1, or 1/2 once its scores are clipped to a tie
         "map": (5 / 6 + 1) / 2,
         "map_clipped": (5 / 6 + 1 / 2) / 2,
@@ -89,6 +91,7 @@ def test_without_word_labels_only_sentences_are_measured() -> None:
 def test_without_a_positive_word_there_is_no_ranking_to_measure() -> None:
     measures = evaluate([pair((False,), (0.1,), [[0]], [[0.2]])], ["error"], [Rule()]).labels[0].measures
     assert (measures.map, measures.map_clipped, measures.map_positional, measures.auprc) == (None,) * 4
+    assert measures.highest_word_f1 is None
     assert (measures.word_f1, measures.token_f1, measures.iou_f1) == (0.0, 0.0, 0.0)
 
 
@@ -151,7 +154,7 @@ def test_json() -> None:
     assert label["rule"]["origin"] == "fixed"
     assert " ".join(label["measures"]) == (
         "sentence_precision sentence_recall sentence_f1 word_precision word_recall word_f1 "
-        "map map_clipped map_positional token_f1 iou_f1 auprc"
+        "highest_word_f1 map map_clipped map_positional token_f1 iou_f1 auprc"
     )
 
 

@@ -27,7 +27,7 @@ from zerotag.errors import ZerotagError
 
 def train(
     train: Annotated[
-        Path, typer.Argument(metavar="TRAIN", help="Sentences with labels: .tsv, .csv, .jsonl or .parquet.")
+        Path, typer.Argument(metavar="TRAIN", help="Sentences with labels: .tsv, .csv, .jsonl, .parquet or .m2.")
     ],
     out: Annotated[Path, typer.Option(help="Folder for the model.")],
     dev: Annotated[Path | None, typer.Option(help="Development sentences. [a tenth of the training ones]")] = None,
@@ -39,7 +39,10 @@ def train(
         Path | None, typer.Option(help="Word vectors as text (GloVe, word2vec) for --preset bilstm. [at random]")
     ] = None,
     head: Annotated[str | None, typer.Option(help="soft-attention, or cls for a plain sentence classifier.")] = None,
-    depth: Annotated[str | None, typer.Option(help="Layer to read, or auto.")] = None,
+    depth: Annotated[
+        str | None,
+        typer.Option(help="Layer to read; auto: half of the encoder's, which teachers read at several depths."),
+    ] = None,
     beta: Annotated[float | None, typer.Option(help="Sharpness of the attention.")] = None,
     gamma: Annotated[float | None, typer.Option(help="Weight of the two attention losses.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training sentences.")] = None,

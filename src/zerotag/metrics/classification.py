@@ -65,13 +65,24 @@ def threshold_from_word_labels(golds: Sequence[BoolArray], scores: Sequence[Scor
 
     Every distinct score is tried, which makes the search exact; of equally good thresholds the highest is taken.
     """
-    gold, score, _ = line_up(golds, scores)
-    if not gold.any():
+    thresholds, f1 = _by_threshold(golds, scores)
+    if not f1.any():
         raise ZerotagError("no word of the development set is positive: a word threshold cannot be tuned on it")
+    return float(thresholds[np.argmax(f1)])
+
+
+def highest_word_f1(golds: Sequence[BoolArray], scores: Sequence[Scores]) -> float | None:
+    """What the best threshold for these very words would give: no method can know it. None without a positive word."""
+    _, f1 = _by_threshold(golds, scores)
+    return float(f1.max()) if f1.any() else None
+
+
+def _by_threshold(golds: Sequence[BoolArray], scores: Sequence[Scores]) -> tuple[Scores, Floats]:
+    """All distinct scores, highest first, and the word F1 of each as a threshold."""
+    gold, score, _ = line_up(golds, scores)
     order = np.argsort(-score, kind="stable")
     gold, score = gold[order], score[order]
     last_of_ties = np.append(score[1:] != score[:-1], True)
     predicted = np.flatnonzero(last_of_ties) + 1
     true_positives = np.cumsum(gold)[last_of_ties]
-    f1 = 2 * true_positives / (predicted + gold.sum())
-    return float(score[last_of_ties][np.argmax(f1)])
+    return score[last_of_ties], 2 * true_positives / (predicted + gold.sum())
