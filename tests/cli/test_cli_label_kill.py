@@ -173,7 +173,7 @@ def test_other_arguments_are_refused(tmp_path: Path, model: Path, sources: list[
     end = "; give the same arguments to go on, or start anew with --overwrite"
     others: dict[str, list[object]] = {
         "input": [model, sources[0]],
-        "method": [model, *sources, "--method", "random", "--threshold", "0.5"],  # else it says which one it takes
+        "method": [model, *sources, "--method", "random"],
         "threshold": [model, *sources, "--threshold", "0.7"],
         "output format": [model, *sources, "--no-source"],
         "text column": [model, *sources, "--text-column", "body"],

@@ -67,10 +67,10 @@ def test_a_model_decides_by_its_own_threshold_only_what_it_scores_itself(
     of_occlusion = zerotag.succeeds("evaluate", calibrated, gold_file, "--method", "occlusion")
     assert "word threshold 0.50 (fixed, as for every method but the model's own)" in of_occlusion
     outcome = zerotag("label", calibrated, "--method", "occlusion", stdin="the pump may leak .\n")
-    assert "occlusion: words are marked from 0.5 on" in outcome.err
+    assert "occlusion: words were marked from 0.5 on" in outcome.err
     assert [word["label"] for word in json.loads(outcome.out)["words"]] == [None, None, "hedge", None, None]
     given = zerotag("label", calibrated, "--method", "occlusion", "--threshold", "0.2", stdin=TEXT)
-    assert "words are marked" not in given.err
+    assert "words were marked" not in given.err
 
 
 def test_random_scores_say_nothing_of_sentences(zerotag: CommandLine, model: Path, gold_file: Path) -> None:

@@ -99,12 +99,6 @@ def label(
         return
     labeller = loaded(manifest.parent, device, method, threshold)
     scorer = create(method, labeller)
-    if method != "native" and threshold is None:
-        typer.echo(
-            f"{method}: words are marked from {labeller.rules[0].word_threshold} on, as the model's own threshold is "
-            "for its own scores; --threshold gives another",
-            err=True,
-        )
     typing = not inputs.are_files and sys.stdin.isatty()
     if typing:
         typer.echo("Type sentences, one per line; Ctrl-D ends.", err=True)
@@ -138,6 +132,12 @@ def label(
                 "device": [device, at_once],
             }
             state = _to_file(run, form, style, out, arguments if inputs.are_files else None, resume=resume)
+    if method != "native" and threshold is None:
+        typer.echo(
+            f"{method}: words were marked from {labeller.rules[0].word_threshold} on, as the model's own threshold is "
+            "for its own scores; --threshold gives another",
+            err=True,
+        )
     if out is not None or inputs.are_files or state.rejected:
         _show_summary(state, labeller.label_names, out)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from io import BufferedIOBase, UnsupportedOperation
+from io import BufferedIOBase
 from select import select
 from time import monotonic
 
@@ -53,7 +53,7 @@ class Arriving:
         begun = monotonic()
         try:
             ready, _, _ = select([self._file], [], [], self._patience)
-        except UnsupportedOperation:  # no file of the system: all of it is there
+        except OSError:  # no file that the system could wait for: all of it is there
             return True
         self._patience = max(0.0, self._patience - (monotonic() - begun))
         return bool(ready)
