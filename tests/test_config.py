@@ -40,6 +40,27 @@ OUT_OF_RANGE: list[tuple[type[ModelConfig] | type[TrainConfig], str, list[Any]]]
     (TrainConfig, "seed", [-1, 2**32]),
 ]
 
+WRONG_TYPE: list[tuple[type[ModelConfig] | type[TrainConfig], str, Any, str]] = [
+    (ModelConfig, "encoder", 3, "a text"),
+    (ModelConfig, "encoder", None, "a text"),
+    (ModelConfig, "vectors", 3, "a text; leave it out"),
+    (ModelConfig, "head", ["cls"], "soft-attention or cls"),
+    (ModelConfig, "depth", "two", "a whole number; leave it out"),
+    (ModelConfig, "depth", 2.0, "a whole number; leave it out"),
+    (ModelConfig, "beta", "1", "a number"),
+    (ModelConfig, "beta", True, "a number"),
+    (ModelConfig, "hidden_size", None, "a whole number"),
+    (ModelConfig, "truncate", 1, "true or false"),
+    (TrainConfig, "epochs", 2.5, "a whole number; leave it out"),
+    (TrainConfig, "epochs", True, "a whole number; leave it out"),
+    (TrainConfig, "patience", 1.5, "a whole number"),
+    (TrainConfig, "learning_rate", "1", "a number; leave it out"),
+    (TrainConfig, "gamma", float("inf"), "a number"),
+    (TrainConfig, "gamma", None, "a number"),
+    (TrainConfig, "warmup_unit", 1, "steps or sentences"),
+    (TrainConfig, "seed", "1", "a whole number"),
+]
+
 AT_THE_BORDER: list[tuple[type[ModelConfig] | type[TrainConfig], str, list[Any]]] = [
     (ModelConfig, "head", ["cls"]),
     (ModelConfig, "depth", [1, None]),
@@ -67,6 +88,15 @@ def test_a_value_out_of_range_is_refused_in_one_line(kind: type[Any], name: str,
     message = str(caught.value)
     assert message.startswith(f"{name} {value!r} is out of range; allowed: ")
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(("kind", "name", "value", "allowed"), WRONG_TYPE)
+def test_a_value_of_another_type_is_refused_with_what_is_allowed(
+    kind: type[Any], name: str, value: Any, allowed: str
+) -> None:
+    with pytest.raises(ZerotagError) as caught:
+        kind(**{name: value})
+    assert str(caught.value) == f"{name} {value!r} is out of range; allowed: {allowed}"
 
 
 @pytest.mark.parametrize(

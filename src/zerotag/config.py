@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, TypeVar, get_args
+from math import isfinite
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from zerotag.errors import ZerotagError
 
@@ -19,6 +21,28 @@ BILSTM = "bilstm"
 def _require(condition: bool, name: str, value: object, allowed: str) -> None:
     if not condition:
         raise ZerotagError(f"{name} {value!r} is out of range; allowed: {allowed}")
+
+
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", NoneType: "leave it out"}
+
+
+def _require_types(config: ModelConfig | TrainConfig) -> None:
+    """Every value is of the type its annotation names."""
+    for name, annotation in get_type_hints(type(config)).items():
+        kinds = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
+        allowed = "; ".join(_KINDS.get(kind) or " or ".join(get_args(kind)) for kind in kinds)
+        value = getattr(config, name)
+        _require(any(_is_a(kind, value) for kind in kinds), name, value, allowed)
+
+
+def _is_a(kind: Any, value: object) -> bool:
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    if isinstance(value, bool) or kind is bool:  # to Python, True is a whole number too
+        return isinstance(value, bool) and kind is bool
+    if kind is float:
+        return isinstance(value, int) or (isinstance(value, float) and isfinite(value))
+    return isinstance(value, kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +87,7 @@ class ModelConfig:
     """Read one window of a sentence and no more: the words past it score 0."""
 
     def __post_init__(self) -> None:
-        _require(self.head in get_args(Head), "head", self.head, " or ".join(get_args(Head)))
+        _require_types(self)
         _require(self.depth is None or self.depth >= 1, "depth", self.depth, "1 or more; leave it out for auto")
         _require(0 < self.beta <= 64, "beta", self.beta, "above 0 and at most 64; the paper uses 2")
         _require(
@@ -75,8 +99,6 @@ class ModelConfig:
         _require(self.hidden_size >= 1, "hidden_size", self.hidden_size, "1 or more")
         _require(0 <= self.dropout < 1, "dropout", self.dropout, "at least 0 and below 1")
         _require(self.window >= 16, "window", self.window, "16 or more")
-        for name in ("lone_words", "attend_to_end", "truncate"):
-            _require(isinstance(getattr(self, name), bool), name, getattr(self, name), "true or false")
         if self.encoder == BILSTM:
             _require(self.head == "soft-attention", "head", self.head, "soft-attention, for encoder 'bilstm'")
             _require(not self.lone_words, "lone_words", True, "false, for encoder 'bilstm', which reads words anyway")
@@ -151,6 +173,7 @@ class TrainConfig:
     """Everything random follows from it."""
 
     def __post_init__(self) -> None:
+        _require_types(self)
         _require(
             self.epochs is None or self.epochs >= 1,
             "epochs",
@@ -171,7 +194,6 @@ class TrainConfig:
             "1 to 99, and 1 where teacher_epochs is 0; leave it out to have it chosen",
         )
         _require(0 <= self.word_weight <= 100, "word_weight", self.word_weight, "0 to 100")
-        _require(isinstance(self.calibrated, bool), "calibrated", self.calibrated, "true or false")
         _require(
             self.batch_size is None or self.batch_size >= 1,
             "batch_size",
@@ -184,11 +206,7 @@ class TrainConfig:
             self.learning_rate,
             "above 0 and at most 1; leave it out to have it chosen",
         )
-        _require(self.optimizer in get_args(Optimizer), "optimizer", self.optimizer, " or ".join(get_args(Optimizer)))
-        _require(self.loss in get_args(Loss), "loss", self.loss, " or ".join(get_args(Loss)))
         _require(0 <= self.warmup <= 1, "warmup", self.warmup, "0 to 1")
-        allowed = get_args(WarmupUnit)
-        _require(self.warmup_unit in allowed, "warmup_unit", self.warmup_unit, " or ".join(allowed))
         _require(0 <= self.weight_decay < 1, "weight_decay", self.weight_decay, "at least 0 and below 1")
         _require(0 < self.adam_epsilon < 1, "adam_epsilon", self.adam_epsilon, "above 0 and below 1")
         _require(0 <= self.gamma <= 100, "gamma", self.gamma, "0 to 100; the paper uses 0.1")

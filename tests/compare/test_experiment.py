@@ -93,7 +93,7 @@ def test_a_preset_takes_the_place_of_the_base(tmp_path: Path) -> None:
             "reference 'Hard attention' is not a method; there are: RoBERTa, LI",
         ),
         ("beta = 1", "beta = 99", "trainings, sa: beta 99 is out of range"),
-        ("beta = 1", 'beta = "high"', "trainings, sa: '<' not supported"),
+        ("beta = 1", 'beta = "high"', "trainings, sa: beta 'high' is out of range; allowed: a number"),
         ("beta = 1", "betta = 1", "trainings, sa: unknown setting 'betta'"),
         ("[trainings.sa.model]", "[trainings.sa]\ntraining = {seed = 1}\n[trainings.sa.model]", "leave the seed out"),
         (

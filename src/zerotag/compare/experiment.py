@@ -227,7 +227,7 @@ def _training(name: str, table: TomlTable, base_model: dict[str, Any], base_trai
         training |= {"teacher_epochs": 0, "teachers": 1, "calibrated": False}  # there is nothing to guess about words
     try:
         made = Training(name, from_dict(ModelConfig, model), from_dict(TrainConfig, training), sentences, word_labels)
-    except (TypeError, ZerotagError) as error:
+    except ZerotagError as error:
         raise ZerotagError(f"{table.where}: {error}") from None
     if word_labels and made.model.head == "cls":
         raise ZerotagError(f"{table.where}: head 'cls' cannot learn word labels; allowed: soft-attention")
