@@ -18,6 +18,9 @@ PACKAGED_ENCODER = "all-MiniLM-L6-v2"
 BILSTM = "bilstm"
 
 
+SEEDS = range(2**32)
+
+
 def _require(condition: bool, name: str, value: object, allowed: str) -> None:
     if not condition:
         raise ZerotagError(f"{name} {value!r} is out of range; allowed: {allowed}")
@@ -213,7 +216,7 @@ class TrainConfig:
         _require(self.patience >= 1, "patience", self.patience, "1 or more")
         _require(0 <= self.tolerance <= 10, "tolerance", self.tolerance, "0 to 10 standard errors; 1 is customary")
         _require(0 < self.dev_share < 1, "dev_share", self.dev_share, "above 0 and below 1")
-        _require(0 <= self.seed < 2**32, "seed", self.seed, "0 to 4294967295")
+        _require(self.seed in SEEDS, "seed", self.seed, f"0 to {SEEDS[-1]}")
 
 
 # Weighted soft attention by itself: no teacher, the threshold at 0.5.

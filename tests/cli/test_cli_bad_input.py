@@ -200,6 +200,8 @@ MISTAKES = {
     "epochs": Mistake(TRAIN + " --epochs 0", "epochs 0 is out of range"),
     "seed": Mistake(TRAIN + " --seed -1", "seed -1 is out of range"),
     "head": Mistake(TRAIN + " --head tail", "head 'tail' is out of range; allowed: soft-attention or cls"),
+    "limit 0": Mistake("compare {here}/x.toml --limit 0", "limit 0 is out of range; allowed: minutes above 0"),
+    "limit -3": Mistake("compare {here}/x.toml --limit -3", "limit -3 is out of range; allowed: minutes above 0"),
     "preset": Mistake(TRAIN + " --preset best", "unknown preset 'best'; there are: default, paper"),
     "device": Mistake(
         TRAIN + " --device abacus", "device 'abacus' cannot be used here; there are: cpu", {"train.tsv": GOOD}

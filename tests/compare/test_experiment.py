@@ -82,6 +82,26 @@ def test_a_preset_takes_the_place_of_the_base(tmp_path: Path) -> None:
     ("old", "new", "complaint"),
     [
         ("seeds = [1, 2]", "seeds = [1, 1]", "hand.toml: seeds [1, 1] is not allowed; allowed: a list of different"),
+        (
+            "seeds = [1, 2]",
+            "seeds = [1, -2]",
+            "hand.toml: seeds [1, -2] is not allowed; allowed: whole numbers from 0 to",
+        ),
+        (
+            "seeds = [1]",
+            "seeds = [4294967296]",
+            "methods 'LIME': seeds [4294967296] is not allowed; allowed: whole num",
+        ),
+        (
+            'scorer = "lime"',
+            'scorer = "lime:3"',
+            "methods 'LIME': scorer 'lime:3' is not allowed; allowed: none, native",
+        ),
+        (
+            'scorer = "lime"',
+            'scorer = "heads:6"',
+            "methods 'LIME': scorer 'heads:6' is not allowed; allowed: none, nat",
+        ),
         ("seeds = [1, 2]", 'seeds = ["1"]', "hand.toml: seeds ['1'] is not allowed"),
         ("seeds = [1, 2]", "", "hand.toml: seeds is missing; add it"),
         ("seeds = [1, 2]", "seeds = [1, 2]\ncolour = 1", "hand.toml: unknown key 'colour'"),

@@ -28,6 +28,8 @@ def compare(
     """
     from zerotag.compare.comparison import compare as run
 
+    if limit is not None and not limit > 0:
+        raise ZerotagError(f"limit {limit:g} is out of range; allowed: minutes above 0; leave it out for no limit")
     done = run(
         experiment,
         data=data,

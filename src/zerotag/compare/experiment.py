@@ -11,9 +11,9 @@ from typing import Any, Literal, cast, get_args
 
 from zerotag.compare.published import PAPER_ROWS
 from zerotag.compare.toml_table import TomlTable
-from zerotag.config import PRESETS, ModelConfig, TrainConfig, from_dict
+from zerotag.config import PRESETS, SEEDS, ModelConfig, TrainConfig, from_dict
 from zerotag.errors import ZerotagError
-from zerotag.scorers import METHODS
+from zerotag.scorers import METHODS, names_a_head
 
 Threshold = Literal["fixed", "dev-word-f1"]
 """Where a method's word threshold comes from: 0.5, or the best word F1 on the development set's word labels."""
@@ -188,7 +188,7 @@ def read_experiment(path: Path) -> Experiment:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ZerotagError(f"{path}: not a TOML file that can be read ({error})") from None
     table = TomlTable(str(path), document)
-    seeds = table.integers("seeds")
+    seeds = _seeds(table)
     base_model, base_training = table.table("model").rest(), table.table("training").rest()
     trainings = {name: _training(name, its, base_model, base_training) for name, its in table.tables("trainings")}
     methods = tuple(_method(its, seeds, trainings) for its in table.list_of_tables("methods"))
@@ -240,8 +240,8 @@ def _method(table: TomlTable, seeds: tuple[int, ...], trainings: Mapping[str, Tr
     if training is not None and training not in trainings:
         raise table.error("training", training, ", ".join(trainings))
     scorer = table.text("scorer", "native")
-    if scorer.partition(":")[0] not in (SENTENCES_ONLY, *METHODS):
-        raise table.error("scorer", scorer, ", ".join((SENTENCES_ONLY, *METHODS)))
+    if scorer not in (SENTENCES_ONLY, *METHODS) and not names_a_head(scorer):
+        raise table.error("scorer", scorer, ", ".join((SENTENCES_ONLY, *METHODS, "heads:LAYER.HEAD")))
     if (training is None) != (scorer == "random"):
         needs = "needs a model; name its training" if training is None else "needs no model; remove the training"
         raise ZerotagError(f"{table.where}: scorer {scorer!r} {needs}")
@@ -256,7 +256,7 @@ def _method(table: TomlTable, seeds: tuple[int, ...], trainings: Mapping[str, Tr
         training=training,
         scorer=scorer,
         threshold=cast(Threshold, threshold),
-        seeds=table.integers("seeds", seeds),
+        seeds=_seeds(table, seeds),
         dev_sentences=table.whole_number("dev_sentences"),
         test_sentences=table.whole_number("test_sentences"),
         published=published or name,
@@ -266,6 +266,13 @@ def _method(table: TomlTable, seeds: tuple[int, ...], trainings: Mapping[str, Tr
     )
     table.refuse_the_rest()
     return method
+
+
+def _seeds(table: TomlTable, default: tuple[int, ...] | None = None) -> tuple[int, ...]:
+    seeds = table.integers("seeds", default)
+    if not all(seed in SEEDS for seed in seeds):
+        raise table.error("seeds", list(seeds), f"whole numbers from 0 to {SEEDS[-1]}")
+    return seeds
 
 
 def _example(table: TomlTable) -> ExampleSentence:

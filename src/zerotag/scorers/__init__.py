@@ -19,6 +19,8 @@ METHODS = ("native", "random", "lime", "heads", "gradient-x-input", "integrated-
 NOT_ITS_OWN = "fixed, as for every method but the model's own"
 """The origin of such a method's word threshold."""
 
+_HEAD = re.compile(r"heads:(\d{1,4})\.(\d{1,4})", re.ASCII)
+
 
 class Scorer(Protocol):
     """One finite score per word and label, whatever the length; the same alone or in any batch."""
@@ -46,6 +48,11 @@ def rules_for(method: str, own: Sequence[Rule]) -> tuple[Rule, ...]:
     if method == "native":
         return tuple(own)
     return tuple(Rule(sentence_threshold=rule.sentence_threshold, origin=NOT_ITS_OWN) for rule in own)
+
+
+def names_a_head(method: str) -> bool:
+    """Whether a method is written as `heads:LAYER.HEAD`."""
+    return _HEAD.fullmatch(method) is not None
 
 
 def create(method: str, labeller: Labeller, *, seed: int = 0) -> Scorer:
@@ -106,7 +113,7 @@ def _mask_id(method: str, labeller: WordLabeller) -> int:
 
 
 def _layer_and_head(method: str) -> tuple[int, int]:
-    match = re.fullmatch(r"heads:(\d{1,4})\.(\d{1,4})", method)
+    match = _HEAD.fullmatch(method)
     if match is None:
         raise ZerotagError(f"method {method[:40]!r} does not say which head; write heads:LAYER.HEAD, as in heads:6.3")
     return int(match[1]), int(match[2])
