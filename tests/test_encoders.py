@@ -1,5 +1,7 @@
 import json
+import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +19,7 @@ from zerotag.config import PACKAGED_ENCODER, ModelConfig
 from zerotag.encoders import (
     empty_encoder,
     encoder_config,
+    found,
     load_encoder,
     packaged_folder,
     position_limit,
@@ -198,7 +201,34 @@ def test_a_depth_that_is_not_there(folder: Path) -> None:
 def test_an_unknown_name_without_a_network(name: str) -> None:
     message = _refusal(name)
     assert message.startswith(f"encoder {name!r} is not a folder, not in the Hugging Face cache, and could not be")
-    assert "give --model a folder" in message
+    assert "name a folder (--model, or in ZEROTAG_ENCODERS" in message
+
+
+def test_an_encoder_that_is_found_is_loaded_by_its_name_or_folder(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert found(str(folder)) == str(folder)
+    monkeypatch.setenv("ZEROTAG_ENCODERS", str(tmp_path))
+    assert found("encoder") == "encoder"
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(ZerotagError, match="is not an encoder folder that can be loaded"):
+        found(str(folder))
+
+
+def test_an_encoder_from_the_hub_is_found_in_the_cache(folder: Path, tmp_path: Path) -> None:
+    """In a process of its own: the place of the cache is read on import."""
+    kept = tmp_path / "hub" / "models--nobody--small"
+    (kept / "refs").mkdir(parents=True)
+    (kept / "refs" / "main").write_text("0" * 40)
+    snapshot = shutil.copytree(folder, kept / "snapshots" / ("0" * 40))
+    process = subprocess.run(
+        [sys.executable, "-c", "from zerotag.encoders import found; print(found('nobody/small'))"],
+        env=os.environ | {"HF_HUB_CACHE": str(tmp_path / "hub")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert process.stdout == f"{snapshot}\n"
 
 
 def test_folders_that_cannot_be_loaded(folder: Path, tmp_path: Path) -> None:

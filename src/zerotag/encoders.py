@@ -22,6 +22,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 from transformers.utils import logging
+from transformers.utils.hub import cached_file
 
 from zerotag import aligners
 from zerotag.align import Aligner
@@ -67,6 +68,19 @@ def load_encoder(config: ModelConfig) -> tuple[PreTrainedModel, PreTrainedTokeni
     _drop_pooler(encoder)
     truncate(encoder, resolve_depth(config, encoder.config))
     return encoder, tokenizer
+
+
+def found(name: str) -> str:
+    """What to load an encoder by from now on, once it is there and whole: of one from the hub, its folder in the cache.
+
+    Loading by folder asks no hub, which takes half a minute where there is no network.
+    """
+    load_encoder(ModelConfig(encoder=name))
+    if Path(_locate(name)).is_dir():
+        return name
+    config = cached_file(name, "config.json", local_files_only=True)
+    assert config is not None  # it was loaded
+    return str(Path(config).parent)
 
 
 def empty_encoder(config: PreTrainedConfig) -> PreTrainedModel:
@@ -205,6 +219,6 @@ def _cannot_load(name: str, error: Exception) -> str:
         return f"{name} is not an encoder folder that can be loaded ({reason[:160]})"
     return (
         f"encoder {name!r} is not a folder, not in the Hugging Face cache, and could not be fetched: "
-        "connect to the hub once, give --model a folder, or leave it out for the packaged encoder "
-        f"({reason[:120]})"
+        f"connect to the hub once, name a folder (--model, or in {ENCODERS_VARIABLE}, or beside an experiment's TOML), "
+        f"or leave it out for the packaged encoder ({reason[:120]})"
     )

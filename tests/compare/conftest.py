@@ -1,4 +1,4 @@
-"""A tiny encoder that experiments can name, and a small experiment on the smoke corpus."""
+"""A small experiment on the corpus and the encoder of the smoke experiment."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-
-import tiny
 
 SMOKE = Path(__file__).parents[2] / "experiments"
 
@@ -18,7 +16,7 @@ seeds = [1]
 reference = "Soft attention"
 
 [model]
-encoder = "tiny"
+encoder = "smoke-encoder"
 depth = 1
 window = 32
 
@@ -59,19 +57,11 @@ threshold = "dev-word-f1"
 """
 
 
-@pytest.fixture(scope="session")
-def encoders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an encoder called `tiny`, made once: its tokenizer is not the same each time."""
-    folder = tmp_path_factory.mktemp("encoders")
-    tiny.encoder_folder(folder / "tiny")
-    return folder
-
-
 @pytest.fixture
-def small(tmp_path: Path, encoders: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The TOML of a small experiment, in a folder with its corpus."""
-    monkeypatch.setenv("ZEROTAG_ENCODERS", str(encoders))
-    shutil.copytree(SMOKE / "smoke-corpus", tmp_path / "smoke-corpus")
+def small(tmp_path: Path) -> Path:
+    """The TOML of a small experiment, in a folder with its corpus and encoder."""
+    for name in ("smoke-corpus", "smoke-encoder"):
+        shutil.copytree(SMOKE / name, tmp_path / name)
     path = tmp_path / "small.toml"
     path.write_text(SMALL, encoding="utf-8")
     return path

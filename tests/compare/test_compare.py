@@ -40,9 +40,9 @@ def result(path: Path) -> dict[str, Any]:
     return values
 
 
-def test_smoke(tmp_path: Path, encoders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_smoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every method and table, two processes at once."""
-    monkeypatch.setenv("ZEROTAG_ENCODERS", str(encoders))
+    monkeypatch.delenv("ZEROTAG_ENCODERS", raising=False)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     seen: list[Status] = []
     comparison = compare(SMOKE, out=tmp_path, jobs=2, on_status=seen.append)
@@ -62,6 +62,7 @@ def test_smoke(tmp_path: Path, encoders: Path, monkeypatch: pytest.MonkeyPatch) 
     assert not soft.uses_word_labels
     assert soft.test["labels"]["C"]["rule"] == asdict(Rule())
     assert soft.training is not None
+    assert soft.training.model["encoder"] == "smoke-encoder"
     assert len(soft.training.history) == 2
     assert soft.training.sentences == 48
     assert soft.training.dev["sentence_f1"] == pytest.approx(max(one["dev_f1"] for one in soft.training.history))
@@ -141,11 +142,11 @@ if __name__ == "__main__":
 """
 
 
-def test_kill_and_resume(small: Path, encoders: Path) -> None:
+def test_kill_and_resume(small: Path) -> None:
     """Killed at the first finished run of a shared training, it makes the others and leaves that one alone."""
     script = small.parent / "killed.py"
     script.write_text(KILLED)
-    environment = os.environ | {"ZEROTAG_ENCODERS": str(encoders), "OMP_NUM_THREADS": "1"}
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
     process = subprocess.Popen([sys.executable, script, small], env=environment)
     results = small.with_suffix("")
     while not (results / "runs" / "smoke-corpus.sentence-classifier.1.json").exists():
@@ -297,3 +298,28 @@ def test_a_folder_without_the_corpus_is_refused_before_anything_runs(small: Path
     with pytest.raises(ZerotagError, match=f"^{re.escape(complaint)}$"):
         compare(small, data=tmp_path, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_an_encoder_that_is_nowhere_is_refused_before_anything_runs(small: Path) -> None:
+    """Runs that do not need it are made all the same, if asked for."""
+    small.write_text(small.read_text() + '[trainings.lost.model]\nencoder = "lost"\n' + LOST)
+    with pytest.raises(ZerotagError) as caught:
+        compare(small, out=small.parent / "out")
+    assert str(caught.value).startswith(f"{small}: encoder 'lost' is not a folder")
+    assert "ZEROTAG_ENCODERS" in str(caught.value)
+    assert not (small.parent / "out").exists()
+    assert names(compare(small, only="*.soft-attention.*").done) == ["soft-attention.1"]
+
+
+LOST = """
+[[methods]]
+name = "Lost"
+training = "lost"
+"""
+
+
+def test_an_encoder_may_be_in_the_folder_of_encoders(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (small.parent / "encoders").mkdir()
+    (small.parent / "smoke-encoder").rename(small.parent / "encoders" / "smoke-encoder")
+    monkeypatch.setenv("ZEROTAG_ENCODERS", str(small.parent / "encoders"))
+    assert names(compare(small, only="*.soft-attention.*").done) == ["soft-attention.1"]

@@ -7,8 +7,6 @@ import shutil
 from dataclasses import fields
 from pathlib import Path
 
-import pytest
-
 from zerotag.compare.comparison import compare
 from zerotag.compare.experiment import ExampleSentence, Experiment, Method, Training
 from zerotag.config import PRESETS
@@ -18,11 +16,11 @@ ROOT = Path(__file__).parents[2]
 DOC = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
 
 
-def test_the_example_runs(tmp_path: Path, encoders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ZEROTAG_ENCODERS", str(encoders))
+def test_the_example_runs(tmp_path: Path) -> None:
     (toml,) = re.findall(r"^```toml\n(.*?)^```", DOC, flags=re.DOTALL | re.MULTILINE)
-    (tmp_path / "own.toml").write_text(toml.replace("all-MiniLM-L6-v2", "tiny"), encoding="utf-8")
+    (tmp_path / "own.toml").write_text(toml.replace("all-MiniLM-L6-v2", "smoke-encoder"), encoding="utf-8")
     shutil.copytree(ROOT / "experiments" / "smoke-corpus", tmp_path / "reports")
+    shutil.copytree(ROOT / "experiments" / "smoke-encoder", tmp_path / "smoke-encoder")
     comparison = compare(tmp_path / "own.toml", only="*.1")
     assert (comparison.failed, comparison.left) == ({}, ())
     assert len(comparison.done) == 4

@@ -24,6 +24,7 @@ from zerotag.training import Progress
 from zerotag.types import Corpus, GoldExample
 
 SOURCE = Path(zerotag.__file__).parent
+ENCODER = Path(__file__).parents[2] / "experiments" / "smoke-encoder"
 SUPERVISED = """
 [trainings.supervised]
 word_labels = true
@@ -39,8 +40,8 @@ def nothing(_: Progress) -> None:
 
 
 @pytest.fixture
-def training(encoders: Path) -> Training:
-    model = ModelConfig(encoder=str(encoders / "tiny"), depth=1, window=32)
+def training() -> Training:
+    model = ModelConfig(encoder=str(ENCODER), depth=1, window=32)
     settings = TrainConfig(epochs=6, teacher_epochs=0, calibrated=False, batch_size=8, learning_rate=5e-3)
     return Training("supervised", model, settings, None, True)
 

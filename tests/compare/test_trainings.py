@@ -1,14 +1,19 @@
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 
+from zerotag.compare import trainings
 from zerotag.compare.corpora import Splits, read_splits
 from zerotag.compare.experiment import Training, read_experiment
 from zerotag.compare.messages import Stopped
-from zerotag.compare.trainings import Clock, obtain, training_folder
+from zerotag.compare.trainings import Clock, training_folder
 from zerotag.training import Progress
+
+ENCODER = Path(__file__).parents[2] / "experiments" / "smoke-encoder"
+obtain = partial(trainings.obtain, encoder=str(ENCODER))
 
 
 @pytest.fixture
@@ -28,6 +33,7 @@ def nothing(_: Progress) -> None:
 def test_what_is_recorded(splits: Splits, training: Training, tmp_path: Path) -> None:
     record = obtain(training, splits, 3, tmp_path / "work", nothing).record
     assert (record.model["depth"], record.training["seed"]) == (1, 3)
+    assert record.model["encoder"] == "smoke-encoder"  # not where it happened to be
     assert [set(epoch) for epoch in record.history] == [{"loss", "dev_f1", "dev_loss"}] * 2
     assert record.history[record.best_epoch - 1]["dev_f1"] == max(epoch["dev_f1"] for epoch in record.history)
     assert record.dev["sentence_f1"] == pytest.approx(record.history[record.best_epoch - 1]["dev_f1"])

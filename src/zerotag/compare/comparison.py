@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from zerotag.compare.corpora import locate
+from zerotag.compare.encoders import locate_encoders
 from zerotag.compare.experiment import Experiment, Run, read_experiment
 from zerotag.compare.figures import write_figures
 from zerotag.compare.messages import Failed, Finished, Said
@@ -76,9 +77,10 @@ def compare(
         data = Path(os.environ[DATA_VARIABLE])
     for corpus in dict.fromkeys(run.corpus for run in missing):
         locate(experiment, corpus, data)
+    encoders = locate_encoders(experiment, missing)
 
     listener = _Listener(len(wanted) - len(missing), len(wanted), on_status)
-    bench = Workbench(experiment, data, folder, side_by_side=jobs)
+    bench = Workbench(experiment, data, encoders, folder, side_by_side=jobs)
     groups = sorted(groups_of(missing), key=bench.begun, reverse=True)
     if jobs == 1:
         one_after_the_other(groups, bench, listener.hear, deadline)

@@ -41,12 +41,22 @@ def training_folder(work: Path, corpus: str, training: Training, seed: int) -> P
 
 
 def obtain(
-    training: Training, splits: Splits, seed: int, folder: Path, on_progress: Callable[[Progress], None]
+    training: Training,
+    splits: Splits,
+    seed: int,
+    folder: Path,
+    on_progress: Callable[[Progress], None],
+    encoder: str | None = None,
 ) -> Trained:
-    """The trained model: from the folder if it was finished, trained to its end if it was begun or not."""
+    """The trained model: from the folder if it was finished, trained to its end if it was begun or not.
+
+    `encoder` is what to load its encoder by, where that is not the name, under which it is recorded.
+    """
     if (folder / _MODEL).is_dir():
         record = TrainingRecord(**json.loads((folder / _RECORD).read_text(encoding="utf-8")))
         return Trained(WordLabeller.from_pretrained(folder / _MODEL), record)
+    name = training.model.encoder
+    training = replace(training, model=replace(training.model, encoder=encoder or name))
     checkpoints = folder / _CHECKPOINTS
     clock = Clock(folder / _SECONDS)
 
@@ -66,7 +76,7 @@ def obtain(
             checkpoints=checkpoints,
             on_progress=tick,
         )
-    trained = Trained(labeller, _record(labeller, splits.dev, checkpoints, clock.seconds))
+    trained = Trained(labeller, _record(labeller, name, splits.dev, checkpoints, clock.seconds))
     with whole_file(folder / _RECORD) as file:
         json.dump(asdict(trained.record), file)
     if not training.word_labels:  # such a model is never saved: its checkpoints serve until its runs are made
@@ -75,10 +85,12 @@ def obtain(
     return trained
 
 
-def _record(labeller: WordLabeller, dev: Corpus[Example], checkpoints: Path, seconds: float) -> TrainingRecord:
+def _record(
+    labeller: WordLabeller, encoder: str, dev: Corpus[Example], checkpoints: Path, seconds: float
+) -> TrainingRecord:
     position = position_in(checkpoints)  # a training ends with a checkpoint
     return TrainingRecord(
-        model=asdict(labeller.manifest.model),
+        model=asdict(labeller.manifest.model) | {"encoder": encoder},
         training=asdict(labeller.manifest.training),
         parameters=sum(p.numel() for p in labeller.network.parameters() if p.requires_grad),
         history=[asdict(epoch) for epoch in position.history],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
@@ -23,11 +24,19 @@ from zerotag.training import Progress
 
 
 class Workbench:
-    """Makes runs and writes their files."""
+    """Makes runs and writes their files; `encoders` says what to load those of the TOML by."""
 
-    def __init__(self, experiment: Experiment, data: Path | None, results: Path, side_by_side: int) -> None:
+    def __init__(
+        self,
+        experiment: Experiment,
+        data: Path | None,
+        encoders: Mapping[str, str],
+        results: Path,
+        side_by_side: int,
+    ) -> None:
         self._experiment = experiment
         self._data = data
+        self._encoders = encoders
         self._results = results
         self._side_by_side = side_by_side
         self._corpora: dict[str, Splits] = {}
@@ -72,8 +81,9 @@ class Workbench:
             heartbeat(f"{what}: epoch {progress.epoch} of {progress.epochs}, loss {progress.loss:.3f}{best}")
 
         what = f"{group.corpus}, training {group.training}, seed {group.seed}"
-        folder = self._folder(group)
-        return obtain(self._experiment.trainings[group.training], splits, group.seed, folder, on_progress)
+        training = self._experiment.trainings[group.training]
+        encoder = self._encoders.get(training.model.encoder)
+        return obtain(training, splits, group.seed, self._folder(group), on_progress, encoder)
 
     def _attempt(self, run: Run, splits: Splits, trained: Trained | None, heartbeat: Heartbeat) -> Finished | Failed:
         try:
