@@ -32,9 +32,9 @@ def contents(folder: Path) -> dict[str, tuple[str, int]]:
 
 
 def result(path: Path) -> dict[str, Any]:
-    """A run's file without what differs from time to time."""
+    """A run's file without what differs from time to time, and by the corpus alone."""
     values: dict[str, Any] = json.loads(path.read_text())
-    del values["made"], values["cost"]["seconds_per_1000"]
+    del values["made"], values["cost"]["seconds_per_1000"], values["settings"]["corpus_sha256"]
     if values["training"] is not None:
         del values["training"]["seconds"]
     return values
@@ -264,6 +264,16 @@ def test_dev_word_measures_only_where_asked(small: Path) -> None:
     asked = compare(small, out=small.parent / "asked", only="*.soft-attention.*")
     measures = read_record(asked.folder / "runs" / "smoke-corpus.soft-attention.1.json").measures()
     assert 0 < measures["dev_map"] <= 1
+
+
+def test_a_corpus_that_was_edited_is_not_mixed_with_old_runs(small: Path) -> None:
+    done = compare(small, only="*.soft-attention.*")
+    before = contents(done.folder)
+    test = small.parent / "smoke-corpus" / "test.tsv"
+    test.write_text(test.read_text().partition("\n\n")[2])  # a sentence less
+    with pytest.raises(ZerotagError, match=r"smoke-corpus\.soft-attention\.1\.json was made with corpus_sha256 '"):
+        compare(small)
+    assert contents(done.folder) == before
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -101,8 +102,54 @@ def test_other_settings_than_declared_are_refused(tmp_path: Path) -> None:
     hand = experiment(tmp_path)
     write_all(hand, tmp_path)
     changed = experiment(tmp_path, TOML.replace("test_sentences = 2", "test_sentences = 3"))
-    with pytest.raises(ZerotagError, match=r"fce\.lime\.1\.json was made with test_sentences 2, but .* says 3: delete"):
+    with pytest.raises(
+        ZerotagError,
+        match=r"fce\.lime\.1\.json was made with test_sentences 2, but .*hand\.toml has test_sentences 3: delete",
+    ):
         load_results(changed, tmp_path)
+
+
+def test_only_the_settings_that_differ_are_named(tmp_path: Path) -> None:
+    hand = experiment(tmp_path)
+    write_all(hand, tmp_path)
+    changed = experiment(tmp_path, TOML.replace("[model]", "[training]\nepochs = 5\n\n[model]\nwindow = 64"))
+    with pytest.raises(ZerotagError) as caught:
+        load_results(changed, tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path / 'runs' / 'fce.roberta.1.json'} was made with model.window 512, training.epochs None, but "
+        f"{tmp_path / 'hand.toml'} has model.window 64, training.epochs 5: "
+        "delete the file to repeat the run, or give the method another name"
+    )
+
+
+def own_corpus(folder: Path, *texts: str) -> None:
+    (folder / "own").mkdir(exist_ok=True)
+    for name, text in zip(("train.tsv", "dev.tsv", "test.tsv"), texts, strict=True):
+        (folder / "own" / name).write_text(text)
+
+
+def test_a_run_on_other_data_is_refused(tmp_path: Path) -> None:
+    own_corpus(tmp_path, "a\tO\n\n", "b\tO\n\n", "c\tO\n\n")
+    hand = experiment(tmp_path)
+    run = run_of(hand, "own", "Soft attention", 1)
+    made = record(hand, run, word_f1=0.5)
+    write_record(run_path(tmp_path, run), made)
+    assert set(load_results(experiment(tmp_path), tmp_path).records) == {run}
+    own_corpus(tmp_path, "a\tO\n\nb\tO\n\n", "", "c\tO\n\n")  # the same lines, but parted elsewhere
+    with pytest.raises(
+        ZerotagError,
+        match=f"made with corpus_sha256 '{made.settings['corpus_sha256']}', but .*has corpus_sha256 '[0-9a-f]",
+    ):
+        load_results(experiment(tmp_path), tmp_path)
+
+
+def test_runs_are_read_without_their_corpus(tmp_path: Path) -> None:
+    own_corpus(tmp_path, "a\tO\n\n", "b\tO\n\n", "c\tO\n\n")
+    hand = experiment(tmp_path)
+    run = run_of(hand, "own", "Soft attention", 1)
+    write_record(run_path(tmp_path, run), record(hand, run, word_f1=0.5))
+    shutil.rmtree(tmp_path / "own")
+    assert set(load_results(experiment(tmp_path), tmp_path).records) == {run}
 
 
 def test_settings_that_came_later_had_their_defaults(tmp_path: Path) -> None:

@@ -80,8 +80,13 @@ def test_other_settings_have_another_folder(training: Training, small: Path, tmp
     changed = small.read_text().replace("epochs = 2", "epochs = 3")
     small.write_text(changed)
     other = read_experiment(small).trainings["sa"]
-    folders = {training_folder(tmp_path, "fce", one, seed) for one in (training, other) for seed in (1, 2)}
-    assert len(folders) == 4
+    folders = {
+        training_folder(tmp_path, "own", sha256, one, seed)
+        for sha256 in (None, "ab", "cd")
+        for one in (training, other)
+        for seed in (1, 2)
+    }
+    assert len(folders) == 12
 
 
 def test_the_clock_counts_what_was_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

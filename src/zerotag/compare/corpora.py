@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from zerotag.compare.experiment import Experiment
+from zerotag.compare.experiment import PARTS, Experiment
 from zerotag.data import read_gold
 from zerotag.data.corpora import CORPORA, CorpusModule
 from zerotag.data.corpora.checked import TaggedSentence, check
@@ -66,8 +66,9 @@ def read_splits(experiment: Experiment, name: str, data: Path | None) -> Splits:
 
 
 def _own(folder: Path) -> Splits:
-    train = read_gold(folder / "train.tsv")
-    dev, test = (read_gold(folder / f"{part}.tsv", label_names=train.label_names) for part in ("dev", "test"))
+    train_file, *others = (folder / part for part in PARTS)
+    train = read_gold(train_file)
+    dev, test = (read_gold(file, label_names=train.label_names) for file in others)
     return Splits.of(train, dev, test)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,7 @@ from typing import Any, Literal, cast, get_args
 from zerotag.compare.published import PAPER_ROWS
 from zerotag.compare.toml_table import TomlTable
 from zerotag.config import PRESETS, SEEDS, ModelConfig, TrainConfig, from_dict
+from zerotag.data.corpora import CORPORA
 from zerotag.errors import ZerotagError
 from zerotag.scorers import METHODS, names_a_head
 
@@ -20,6 +22,9 @@ Threshold = Literal["fixed", "dev-word-f1"]
 
 SENTENCES_ONLY = "none"
 """The scorer of a method that only classifies sentences."""
+
+PARTS = ("train.tsv", "dev.tsv", "test.tsv")
+"""The files of a corpus of one's own."""
 
 CHOSEN_BY_WORD_LABELS = ("heads",)
 """Scorers which themselves are chosen by the development set's word labels."""
@@ -124,6 +129,9 @@ class Experiment:
     corpora: tuple[str, ...]
     """Names of the paper's corpora, or folders beside the TOML with train.tsv, dev.tsv and test.tsv."""
 
+    corpus_sha256: Mapping[str, str | None]
+    """What is in the files of each corpus of one's own; None for the paper's, and where there are no files."""
+
     seeds: tuple[int, ...]
     reference: str
     """The method that significance tests compare the others with."""
@@ -164,6 +172,7 @@ class Experiment:
             "threshold": method.threshold,
             "dev_sentences": method.dev_sentences,
             "test_sentences": method.test_sentences,
+            "corpus_sha256": self.corpus_sha256[run.corpus],
         }
 
 
@@ -173,6 +182,7 @@ def complete_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "sentences": None,
         "word_labels": False,
+        "corpus_sha256": None,
         **settings,
         "model": None if model is None else asdict(from_dict(ModelConfig, model)),
         "training": None if training is None else asdict(from_dict(TrainConfig, training)),
@@ -192,12 +202,14 @@ def read_experiment(path: Path) -> Experiment:
     base_model, base_training = table.table("model").rest(), table.table("training").rest()
     trainings = {name: _training(name, its, base_model, base_training) for name, its in table.tables("trainings")}
     methods = tuple(_method(its, seeds, trainings) for its in table.list_of_tables("methods"))
+    corpora = table.texts("corpora")
     experiment = Experiment(
         path=path,
         title=table.text("title"),
         about=table.text("about", "").strip(),
         draft=table.flag("draft"),
-        corpora=table.texts("corpora"),
+        corpora=corpora,
+        corpus_sha256={name: None if name in CORPORA else _sha256(path.parent / name) for name in corpora},
         seeds=seeds,
         reference=table.text("reference"),
         dev_word_measures=table.flag("dev_word_measures"),
@@ -208,6 +220,17 @@ def read_experiment(path: Path) -> Experiment:
     table.refuse_the_rest()
     _check(experiment)
     return experiment
+
+
+def _sha256(folder: Path) -> str | None:
+    digest = hashlib.sha256()
+    try:
+        for part in PARTS:
+            with (folder / part).open("rb") as file:  # file by file: where one ends and the next begins matters
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    except OSError:  # if runs need it, they complain
+        return None
+    return digest.hexdigest()
 
 
 def _training(name: str, table: TomlTable, base_model: dict[str, Any], base_training: dict[str, Any]) -> Training:

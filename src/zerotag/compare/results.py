@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from zerotag.compare.experiment import Experiment, Run, complete_settings
 from zerotag.compare.record import Record, read_record
@@ -44,11 +45,26 @@ def finished_run(experiment: Experiment, folder: Path, run: Run) -> Record | Non
     if not path.exists():
         return None
     record = read_record(path)
-    made_with, declared = complete_settings(record.settings), experiment.settings(run)
-    for name, value in declared.items():
-        if made_with.get(name) != value:
-            raise ZerotagError(
-                f"{path} was made with {name} {made_with.get(name)!r}, but {experiment.path} says {value!r}: "
-                "delete the file to repeat the run, or give the method another name"
-            )
+    made, declared = complete_settings(record.settings), experiment.settings(run)
+    if declared["corpus_sha256"] is None:  # of the paper's corpora, or not here to compare with
+        made["corpus_sha256"] = None
+    differing = list(_differing(made, declared))
+    if differing:
+        was, now = (", ".join(f"{name} {both[i]!r}" for name, *both in differing) for i in (0, 1))
+        raise ZerotagError(
+            f"{path} was made with {was}, but {experiment.path} has {now}: "
+            "delete the file to repeat the run, or give the method another name"
+        )
     return record
+
+
+def _differing(
+    made: Mapping[str, Any], declared: Mapping[str, Any], table: str = ""
+) -> Iterator[tuple[str, object, object]]:
+    """Settings that are not the same: their names, what they were and what they are."""
+    for name, value in declared.items():
+        was = made.get(name)
+        if isinstance(value, dict) and isinstance(was, dict):
+            yield from _differing(was, value, f"{name}.")
+        elif was != value:
+            yield table + name, was, value

@@ -34,10 +34,11 @@ class Trained:
     record: TrainingRecord
 
 
-def training_folder(work: Path, corpus: str, training: Training, seed: int) -> Path:
-    """The work folder of one training; other settings have another one, so that nothing stale is ever used."""
+def training_folder(work: Path, corpus: str, sha256: str | None, training: Training, seed: int) -> Path:
+    """The work folder of one training; other settings or data have another one, so that nothing stale is ever used."""
     settings = repr((training.model, training.training, training.sentences, training.word_labels))
-    return work / f"{corpus}.{training.name}.{seed}.{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
+    told = hashlib.sha256(f"{settings}{sha256 or ''}".encode()).hexdigest()[:8]
+    return work / f"{corpus}.{training.name}.{seed}.{told}"
 
 
 def obtain(

@@ -112,7 +112,8 @@ class Workbench:
     def _folder(self, group: Group) -> Path:
         assert group.training is not None
         training = self._experiment.trainings[group.training]
-        return training_folder(self._results / "work", group.corpus, training, group.seed)
+        sha256 = self._experiment.corpus_sha256[group.corpus]
+        return training_folder(self._results / "work", group.corpus, sha256, training, group.seed)
 
     def _clear(self, group: Group) -> None:
         """Delete the trained model once no run is left that needs it."""
