@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -333,3 +334,21 @@ def test_an_encoder_may_be_in_the_folder_of_encoders(small: Path, monkeypatch: p
     (small.parent / "smoke-encoder").rename(small.parent / "encoders" / "smoke-encoder")
     monkeypatch.setenv("ZEROTAG_ENCODERS", str(small.parent / "encoders"))
     assert names(compare(small, only="*.soft-attention.*").done) == ["soft-attention.1"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "complaint"),
+    [
+        ("test.tsv", "pump\n", "test.tsv:1: 'pump' has no label"),
+        ("dev.tsv", None, "dev.tsv: no such file"),
+    ],
+)
+def test_every_corpus_is_read_before_anything_is_trained(
+    small: Path, file: str, text: str | None, complaint: str
+) -> None:
+    bad = shutil.copytree(small.parent / "smoke-corpus", small.parent / "bad-corpus")
+    (bad / file).unlink() if text is None else (bad / file).write_text(text)
+    small.write_text(small.read_text().replace('["smoke-corpus"]', '["smoke-corpus", "bad-corpus"]'))
+    with pytest.raises(ZerotagError, match=complaint):
+        compare(small)
+    assert not small.with_suffix("").exists()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from zerotag.compare.corpora import locate
+from zerotag.compare.corpora import read_splits
 from zerotag.compare.encoders import locate_encoders
 from zerotag.compare.experiment import Experiment, Run, read_experiment
 from zerotag.compare.figures import write_figures
@@ -75,12 +75,11 @@ def compare(
     missing = [run for run in wanted if finished_run(experiment, folder, run) is None]
     if data is None and DATA_VARIABLE in os.environ:
         data = Path(os.environ[DATA_VARIABLE])
-    for corpus in dict.fromkeys(run.corpus for run in missing):
-        locate(experiment, corpus, data)
+    corpora = {name: read_splits(experiment, name, data) for name in dict.fromkeys(run.corpus for run in missing)}
     encoders = locate_encoders(experiment, missing)
 
     listener = _Listener(len(wanted) - len(missing), len(wanted), on_status)
-    bench = Workbench(experiment, data, encoders, folder, side_by_side=jobs)
+    bench = Workbench(experiment, corpora, encoders, folder, side_by_side=jobs)
     groups = sorted(groups_of(missing), key=bench.begun, reverse=True)
     if jobs == 1:
         one_after_the_other(groups, bench, listener.hear, deadline)
