@@ -8,11 +8,12 @@ from scipy import stats
 
 from hand_made import TOML, experiment, record, run_of, write_all
 from zerotag.compare.experiment import Run
-from zerotag.compare.record import write_record
+from zerotag.compare.record import Cost, write_record
 from zerotag.compare.results import load_results, run_path
 from zerotag.compare.significance import Difference, read_significance, significance
-from zerotag.compare.summary import write_summary
+from zerotag.compare.summary import summaries, write_summary
 from zerotag.errors import ZerotagError
+from zerotag.metrics import Summary
 
 
 def test_mean_deviation_and_number_of_seeds(tmp_path: Path) -> None:
@@ -28,6 +29,31 @@ def test_mean_deviation_and_number_of_seeds(tmp_path: Path) -> None:
     )
     assert summary["own"]["Soft attention"]["word_f1"] == {"mean": 0.25, "std": None, "n": 1}
     assert "word_f1" not in summary["fce"]["RoBERTa"]
+
+
+def test_seconds_are_those_of_the_device_that_most_runs_had(tmp_path: Path) -> None:
+    hand = experiment(tmp_path, TOML.replace("seeds = [1, 2]", "seeds = [1, 2, 3]"))
+
+    def summary(*devices: str) -> dict[str, Summary]:
+        for seed, device in enumerate(devices, start=1):
+            run = run_of(hand, "fce", "Soft attention", seed)
+            made = record(hand, run, word_f1=0.5)
+            assert made.training is not None
+            made = replace(
+                made,
+                made={**made.made, "device": device},
+                training=replace(made.training, seconds=60.0 * seed),
+                cost=Cost(seconds_per_1000=float(seed), passes_per_1000=1000.0 * seed),
+            )
+            write_record(run_path(tmp_path, run), made)
+        return summaries(load_results(hand, tmp_path))["fce"]["Soft attention"]
+
+    common = summary("CPU", "GPU", "GPU")
+    assert (common["training_seconds"].mean, common["training_seconds"].n) == (150.0, 2)
+    assert (common["seconds_per_1000"].mean, common["seconds_per_1000"].n) == (2.5, 2)
+    assert (common["passes_per_1000"].mean, common["passes_per_1000"].n) == (2000.0, 3)
+    assert common["word_f1"].n == 3
+    assert summary("CPU", "GPU", "TPU")["seconds_per_1000"] == Summary(1.0, None, 1)
 
 
 def test_tests_are_against_the_reference(tmp_path: Path) -> None:

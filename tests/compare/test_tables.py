@@ -125,6 +125,7 @@ def test_sweep(tables: dict[str, Table]) -> None:
 def test_cost(tables: dict[str, Table]) -> None:
     table = tables["Cost: training, and scoring test sentences FCE own"]
     assert rows(table)[2] == "| RoBERTa | 2.0 | 1.5 | 1.50 | 1,000 | – | – | – | – |"
+    assert table.note.startswith("Times are means over the runs on the device that most runs of the cell were made on")
     assert table.note.endswith("Device: abacus; processes that shared it: 2.")
 
 

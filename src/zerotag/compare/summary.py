@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from zerotag.compare.record import Record
 from zerotag.compare.results import Results
 from zerotag.compare.significance import SIGNIFICANCE, significance
 from zerotag.metrics import Summary, mean_and_deviation
 from zerotag.storage import whole_file
 
 SUMMARY = "summary.json"
+_SECONDS = ("training_seconds", "seconds_per_1000")
 
 Summaries = dict[str, dict[str, dict[str, Summary]]]
 """Corpus → method → measure → mean, deviation and number of seeds."""
@@ -19,18 +23,23 @@ Summaries = dict[str, dict[str, dict[str, Summary]]]
 
 def summaries(results: Results) -> Summaries:
     """Every measure of every method and corpus over the seeds that are finished."""
-    values: dict[str, dict[str, dict[str, list[float]]]] = {}
+    records: dict[str, dict[str, list[Record]]] = {}
     for run, record in results.records.items():
-        by_measure = values.setdefault(run.corpus, {}).setdefault(run.method.name, {})
-        for measure, value in record.measures().items():
-            by_measure.setdefault(measure, []).append(value)
+        records.setdefault(run.corpus, {}).setdefault(run.method.name, []).append(record)
     return {
-        corpus: {
-            method: {measure: mean_and_deviation(over_seeds) for measure, over_seeds in by_measure.items()}
-            for method, by_measure in by_method.items()
-        }
-        for corpus, by_method in values.items()
+        corpus: {method: _over_seeds(its) for method, its in by_method.items()} for corpus, by_method in records.items()
     }
+
+
+def _over_seeds(records: Sequence[Record]) -> dict[str, Summary]:
+    """Seconds of different machines have no mean: those of the commonest count, of equally common ones the first."""
+    device = Counter(record.made["device"] for record in records).most_common(1)[0][0]
+    values: dict[str, list[float]] = {}
+    for record in records:
+        for measure, value in record.measures().items():
+            if measure not in _SECONDS or record.made["device"] == device:
+                values.setdefault(measure, []).append(value)
+    return {measure: mean_and_deviation(several) for measure, several in values.items()}
 
 
 def write_summary(results: Results, folder: Path) -> None:

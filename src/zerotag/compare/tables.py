@@ -255,7 +255,10 @@ class _Tables:
         made = [record.made for record in self._results.records.values()]
         devices = ", ".join(sorted({str(one["device"]) for one in made}))
         counts = ", ".join(map(str, sorted({one["side_by_side"] for one in made})))
-        return f"Passes are sequences through the encoder. Device: {devices}; processes that shared it: {counts}."
+        return (
+            "Times are means over the runs on the device that most runs of the cell were made on (n where fewer). "
+            f"Passes are sequences through the encoder. Device: {devices}; processes that shared it: {counts}."
+        )
 
 
 def _rows(
