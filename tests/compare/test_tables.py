@@ -33,7 +33,7 @@ def test_main_table(tables: dict[str, Table]) -> None:
         "| RoBERTa | 81.00 ± 1.41 | – | – | – | – | – |",
         "| *paper: RoBERTa* | *84.51* | *–* | *–* | *–* | *–* | *–* |",
         "| LIME † (2 test sentences) | 90.00 (n=1) | 90.00 (n=1) | 90.00 (n=1) | – | – | – |",
-        "| *paper: LIME* | *84.51* | *24.60* | *37.90* | *–* | *–* | *–* |",
+        "| *paper: LIME †* | *84.51* | *24.60* | *37.90* | *–* | *–* | *–* |",
         "| Soft attention | **82.00 ± 0.00** | 31.00 ± 1.41 | 40.00 ± 0.00 | 50.00 (n=1) | 25.00 (n=1) | 50.00 (n=1) |",
         "| *paper: Soft attention* | *85.62* | *32.16* | *48.90* | *–* | *–* | *–* |",
         "| Weighted soft attention | **82.00 ± 0.00** | **38.00 ± 4.24** | **51.00 ± 1.41** | – | – | – |",
@@ -49,6 +49,21 @@ def test_whose_the_best_published_numbers_are(tables: dict[str, Table]) -> None:
         "Best published without word labels: FCE Sent F1, FCE MAP by Weighted soft attention in the paper; "
         "FCE F1 by BLADE, uniCNN + BERT (Schmaltz 2021)."
     )
+
+
+def test_a_method_that_uses_word_labels_is_never_in_bold(tmp_path: Path) -> None:
+    hand = experiment(tmp_path, TOML.replace("test_sentences = 2", ""))
+    for method, word_f1 in (("LIME", 0.9), ("Soft attention", 0.5), ("Weighted soft attention", 0.6)):
+        run = run_of(hand, "fce", method, 1)
+        write_record(run_path(tmp_path, run), record(hand, run, word_f1=word_f1))
+    results = load_results(hand, tmp_path)
+    write_summary(results, tmp_path)
+    main = all_tables(results, read_significance(tmp_path))[0]
+    assert "| LIME † | – | 90.00 (n=1) |" in markdown(main)
+    assert "| Weighted soft attention | – | **60.00 (n=1)** |" in markdown(main)
+    assert "† uses word labels" in main.note
+    assert "Bold: the highest of our rows without †, if on the whole test set." in main.note
+    assert r"\textit{paper: LIME $^\dagger$}" in latex(main)
 
 
 SUPERVISED = """
@@ -105,7 +120,7 @@ def test_significance_marks(tmp_path: Path) -> None:
 def test_thresholds(tables: dict[str, Table]) -> None:
     assert rows(tables["Word thresholds, from which on a word is positive FCE own"])[2:] == [
         "| LIME † (2 test sentences) | 0.013 (n=1) | – |",
-        "| *paper: LIME* | *0.001* | *–* |",
+        "| *paper: LIME †* | *0.001* | *–* |",
         "| Soft attention | 0.500 | 0.500 (n=1) |",
         "| *paper: Soft attention* | *0.500* | *–* |",
         "| Weighted soft attention | 0.500 | – |",

@@ -138,6 +138,11 @@ def paper(corpus: str, row: str, measure: str) -> float | None:
     return found.get(measure)
 
 
+def used_word_labels(row: str) -> bool:
+    """Whether word labels had a say in a row of the paper."""
+    return row in _BY_WORD_LABELS
+
+
 def others(corpus: str, row: str, measure: str) -> float | None:
     """A number that others than the paper published, in percent; None where there is none."""
     return dict(zip(_WORDS, _OTHERS[row].get(corpus, ()), strict=False)).get(measure)
@@ -146,7 +151,7 @@ def others(corpus: str, row: str, measure: str) -> float | None:
 def best_without_word_labels(corpus: str, measure: str) -> tuple[float, str] | None:
     """The highest published number, in percent, for which no word label was used, and whose it is."""
     candidates = [
-        *((paper(corpus, row, measure), f"{row} in the paper") for row in PAPER_ROWS if row not in _BY_WORD_LABELS),
+        *((paper(corpus, row, measure), f"{row} in the paper") for row in PAPER_ROWS if not used_word_labels(row)),
         *((others(corpus, row, measure), row) for row in OTHER_ROWS),
     ]
     published = [(number, whose) for number, whose in candidates if number is not None]

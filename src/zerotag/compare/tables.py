@@ -11,6 +11,7 @@ from zerotag.compare.cells import (
     BY_RANDOMISATION,
     BY_T_TEST,
     NOTHING,
+    USES_WORD_LABELS,
     USES_WORD_LABELS_NOTE,
     marked,
     p_value,
@@ -28,6 +29,7 @@ from zerotag.compare.published import (
     best_without_word_labels,
     others,
     paper,
+    used_word_labels,
 )
 from zerotag.compare.results import Results
 from zerotag.compare.significance import LEVEL, Differences, read_significance
@@ -133,7 +135,7 @@ class _Tables:
         rows: list[Row] = []
         for method in self._methods:
             rows += _rows([(self._name(method), partial(self._ours, method))], columns, corpora)
-            rows += _rows([(f"paper: {method.published}", partial(_papers, method))], columns, corpora, quoted=True)
+            rows += _rows([(_papers_name(method), partial(_papers, method))], columns, corpora, quoted=True)
         return Table(caption, tuple(map(_title, corpora)), tuple(columns), tuple(rows), note)
 
     def _settings(self) -> Table:
@@ -212,8 +214,7 @@ class _Tables:
             return Cell(NOTHING)
         seeds = "" if summary.n == len(self._experiment.seeds) else f" (n={summary.n})"
         text = f"{shown(measure, summary)}{self._marks(method, corpus, measure)}{seeds}"
-        # An upper line is no competitor.
-        compared = measure not in _NOT_COMPARED and method.test_sentences is None and not method.learns_word_labels
+        compared = measure not in _NOT_COMPARED and method.test_sentences is None and not method.uses_word_labels
         return Cell(text, summary.mean if compared else None)
 
     def _marks(self, method: Method, corpus: str, measure: str) -> str:
@@ -232,8 +233,9 @@ class _Tables:
     def _legend(self) -> str:
         return (
             f"Percent, mean ± standard deviation over {len(self._experiment.seeds)} seeds (n where fewer); paper: "
-            f"{PAPER}. {USES_WORD_LABELS_NOTE} Differs from "
-            f"{self._experiment.reference} at p < {LEVEL}: {BY_T_TEST} by a paired t-test over seeds, "
+            f"{PAPER}. {USES_WORD_LABELS_NOTE} Bold: the highest of our rows "
+            f"without {USES_WORD_LABELS}, if on the whole test set. Differs from {self._experiment.reference} at "
+            f"p < {LEVEL}: {BY_T_TEST} by a paired t-test over seeds, "
             f"{BY_RANDOMISATION} by randomisation over sentences.{self._bar_legend}"
         )
 
@@ -268,6 +270,11 @@ def _rows(
         cells = tuple(cell_at(corpus, measure) for corpus in corpora for measure in columns.values())
         if any(cell.text != NOTHING for cell in cells):
             yield Row(name, cells, quoted)
+
+
+def _papers_name(method: Method) -> str:
+    mark = f" {USES_WORD_LABELS}" if used_word_labels(method.published) else ""
+    return f"paper: {method.published}{mark}"
 
 
 def _papers(method: Method, corpus: str, measure: str) -> Cell:
