@@ -1,6 +1,6 @@
 import json
 import shutil
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ from hand_made import TOML, experiment, record, run_of, write_all
 from zerotag.compare.experiment import Run
 from zerotag.compare.record import Cost, write_record
 from zerotag.compare.results import load_results, run_path
-from zerotag.compare.significance import Difference, read_significance, significance
+from zerotag.compare.significance import Difference, FromPublished, from_published, read_significance, significance
 from zerotag.compare.summary import summaries, write_summary
 from zerotag.errors import ZerotagError
 from zerotag.metrics import Summary
@@ -69,6 +69,31 @@ def test_tests_are_against_the_reference(tmp_path: Path) -> None:
     (classifier,) = found["fce"]["RoBERTa"].values()  # of sentence F1 alone
     assert classifier.t_test == pytest.approx(stats.ttest_rel([0.80, 0.82], [0.82, 0.82]).pvalue)
     assert (classifier.randomisation, classifier.seeds) == (None, 2)
+
+
+def test_tests_against_what_was_published(tmp_path: Path) -> None:
+    """Of those without word labels, on the corpora that others have numbers for."""
+    hand = experiment(tmp_path)
+    write_all(hand, tmp_path)
+    results = load_results(hand, tmp_path)
+    found = from_published(results)
+    assert set(found) == {"fce"}
+    assert set(found["fce"]) == {"RoBERTa", "Soft attention", "Weighted soft attention", "β = 4"}
+    weighted = found["fce"]["Weighted soft attention"]
+    assert weighted["map"].t_test == pytest.approx(stats.ttest_1samp([50, 52], 53.91).pvalue)
+    assert weighted["word_f1"].t_test == pytest.approx(stats.ttest_1samp([35, 41], 42.48).pvalue)
+    assert (weighted["word_f1"].published, weighted["word_f1"].seeds) == (42.48, 2)
+    write_summary(results, tmp_path)
+    written = json.loads((tmp_path / "significance.json").read_text())["from_published"]
+    assert written["fce"]["Weighted soft attention"]["word_f1"] == asdict(weighted["word_f1"])
+
+
+def test_a_single_seed_is_not_tested_against_what_was_published(tmp_path: Path) -> None:
+    hand = experiment(tmp_path)
+    run = run_of(hand, "fce", "Soft attention", 1)
+    write_record(run_path(tmp_path, run), record(hand, run, word_f1=0.5))
+    found = from_published(load_results(hand, tmp_path))
+    assert found == {"fce": {"Soft attention": {"word_f1": FromPublished(42.48, None, 1)}}}
 
 
 def test_part_of_the_test_set_is_paired_by_sentence(tmp_path: Path) -> None:

@@ -108,12 +108,27 @@ def test_significance_marks(tmp_path: Path) -> None:
     (tmp_path / "significance.json").write_text(
         """{"p_values": {"fce": {"Weighted soft attention": {
             "word_f1": {"t_test": 0.04, "randomisation": 0.06, "seeds": 2},
-            "map": {"t_test": 0.0001, "randomisation": 0.049, "seeds": 2}}}}}"""
+            "map": {"t_test": 0.0001, "randomisation": 0.049, "seeds": 2}},
+            "LIME": {"map": {"t_test": null, "randomisation": 0.2, "seeds": 1}}}}}"""
     )
     main, *_, p_values = all_tables(load_results(hand, tmp_path), read_significance(tmp_path))
     assert "| **38.00 ± 4.24ᵗ** | **51.00 ± 1.41ᵗʳ** |" in markdown(main)
-    assert rows(p_values)[2:] == [
-        "| Weighted soft attention | – | 0.040 | 0.060 | <0.001 | 0.049 | – | – | – | – | – |"
+    assert rows(p_values)[2:4] == [
+        "| LIME † (2 test sentences) | – | – | – | – | 0.200 (n=1) | – | – | – | – | – |",
+        "| Weighted soft attention | – | 0.040 | 0.060 | <0.001 | 0.049 | – | – | – | – | – |",
+    ]
+
+
+def test_p_values_of_the_difference_from_what_was_published(tables: dict[str, Table]) -> None:
+    """By hand: of RoBERTa's sentence F1, 80 and 82, t is (81 - 85.62) / (√2 / √2), and p 1 - 2 atan(4.62) / π."""
+    found = [
+        row for row in rows(tables["p-values of the difference from Soft attention FCE own"]) if "published" in row
+    ]
+    assert found == [
+        "| RoBERTa, from the best published | 0.136 | – | – | – | – | – | – | – | – | – |",
+        "| Soft attention, from the best published | <0.001 | 0.055 | – | <0.001 | – | – | – | – | – | – |",
+        "| Weighted soft attention, from the best published | <0.001 | 0.376 | – | 0.211 | – | – | – | – | – | – |",
+        "| β = 4, from the best published | <0.001 | <0.001 | – | <0.001 | – | – | – | – | – | – |",
     ]
 
 

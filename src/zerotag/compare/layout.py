@@ -116,6 +116,8 @@ _TEX = str.maketrans(
         "^": r"\textasciicircum{}",
         "<": "$<$",
         "–": "--",
+        "“": "``",
+        "”": "''",
         "…": r"\dots{}",
         "±": r"$\pm$",
         "×": r"$\times$",

@@ -1,4 +1,4 @@
-"""Does a method differ from the reference by more than luck? Paired tests over seeds and over sentences."""
+"""Does a method differ from the reference, or from what was published, by more than luck?"""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from zerotag.compare.published import best_without_word_labels
 from zerotag.compare.record import Record
 from zerotag.compare.results import Results
 from zerotag.errors import ZerotagError
@@ -36,6 +37,41 @@ class Difference:
 
 Differences = Mapping[str, Mapping[str, Mapping[str, Difference]]]
 """Corpus → method → measure → p-values of the difference from the reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromPublished:
+    """A method's difference from the best number that was published without word labels."""
+
+    published: float
+    """In percent, as printed."""
+
+    t_test: float | None
+    """Two-tailed one-sample t-test over the seeds; None for a single one."""
+
+    seeds: int
+
+
+def from_published(results: Results) -> dict[str, dict[str, dict[str, FromPublished]]]:
+    """Corpus → method → measure → test, of every method without word labels that was run on the whole test set."""
+    found: dict[str, dict[str, dict[str, FromPublished]]] = {}
+    for corpus in results.experiment.corpora:
+        for method in results.experiment.methods:
+            if not method.uses_word_labels and method.test_sentences is None:
+                measures = [record.measures() for record in results.of(corpus, method.name).values()]
+                tests = {name: one for name in _TESTED if (one := _from_published(corpus, name, measures)) is not None}
+                if tests:
+                    found.setdefault(corpus, {})[method.name] = tests
+    return found
+
+
+def _from_published(corpus: str, measure: str, by_seed: Sequence[Mapping[str, float]]) -> FromPublished | None:
+    best = best_without_word_labels(corpus, measure)
+    values = [100 * measures[measure] for measures in by_seed if measure in measures]
+    if best is None or not values:
+        return None
+    # To pair each seed with one and the same number is the one-sample test.
+    return FromPublished(best[0], paired_t_test(values, [best[0]] * len(values)), len(values))
 
 
 def significance(results: Results) -> Differences:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from zerotag.compare.record import Record
 from zerotag.compare.results import Results
-from zerotag.compare.significance import SIGNIFICANCE, significance
+from zerotag.compare.significance import SIGNIFICANCE, from_published, significance
 from zerotag.metrics import Summary, mean_and_deviation
 from zerotag.storage import whole_file
 
@@ -45,7 +45,11 @@ def _over_seeds(records: Sequence[Record]) -> dict[str, Summary]:
 def write_summary(results: Results, folder: Path) -> None:
     """Write `summary.json` and `significance.json`."""
     _write_json(folder / SUMMARY, summaries(results))
-    tests = {"reference": results.experiment.reference, "p_values": significance(results)}
+    tests = {
+        "reference": results.experiment.reference,
+        "p_values": significance(results),
+        "from_published": from_published(results),
+    }
     _write_json(folder / SIGNIFICANCE, tests)
 
 
