@@ -62,7 +62,7 @@ def test_a_method_that_uses_word_labels_is_never_in_bold(tmp_path: Path) -> None
     assert "| LIME † | – | 90.00 (n=1) |" in markdown(main)
     assert "| Weighted soft attention | – | **60.00 (n=1)** |" in markdown(main)
     assert "† uses word labels" in main.note
-    assert "Bold: the highest of our rows without †, if on the whole test set." in main.note
+    assert "Bold: the highest of our rows without †, where several have the whole test set." in main.note
     assert r"\textit{paper: LIME $^\dagger$}" in latex(main)
 
 

@@ -89,7 +89,7 @@ _P_VALUES_NOTE = (
 )
 _FROM_PUBLISHED_NOTE = (
     f" From the best published: two-tailed one-sample t-test over seeds, the numbers of “{_BAR}” in the first table "
-    "taken as exact."
+    "taken as exact; whether above or below them, that table shows."
 )
 _MARKS = "Marks as in the first table."
 _NOT_COMPARED = {"sufficiency", *THRESHOLDS.values(), *COST.values()}  # more is not better
@@ -263,9 +263,9 @@ class _Tables:
     def _legend(self) -> str:
         return (
             f"Percent, mean ± standard deviation over {len(self._experiment.seeds)} seeds (n where fewer); paper: "
-            f"{PAPER}. {USES_WORD_LABELS_NOTE} Bold: the highest of our rows "
-            f"without {USES_WORD_LABELS}, if on the whole test set. Differs from {self._experiment.reference} at "
-            f"p < {LEVEL}: {BY_T_TEST} by a paired t-test over seeds, "
+            f"{PAPER}. {USES_WORD_LABELS_NOTE} Bold: the highest of our rows without {USES_WORD_LABELS}, "
+            f"where several have the whole test set. Differs from {self._experiment.reference} at p < {LEVEL}: "
+            f"{BY_T_TEST} by a paired t-test over seeds, "
             f"{BY_RANDOMISATION} by randomisation over sentences.{self._bar_legend}"
         )
 
