@@ -26,12 +26,12 @@ def _threads_as_before() -> Iterator[None]:
 def test_the_cores_are_shared(workers: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    Workbench(read_experiment(SMOKE), {}, {}, Path("results"), workers).prepare()
+    Workbench(read_experiment(SMOKE), None, {}, Path("results"), workers).prepare()
     assert torch.get_num_threads() == threads
 
 
 def test_what_the_user_has_decided_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     torch.set_num_threads(3)
-    Workbench(read_experiment(SMOKE), {}, {}, Path("results"), 64).prepare()
+    Workbench(read_experiment(SMOKE), None, {}, Path("results"), 64).prepare()
     assert torch.get_num_threads() == 3

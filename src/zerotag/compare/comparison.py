@@ -75,11 +75,12 @@ def compare(
     missing = [run for run in wanted if finished_run(experiment, folder, run) is None]
     if data is None and DATA_VARIABLE in os.environ:
         data = Path(os.environ[DATA_VARIABLE])
-    corpora = {name: read_splits(experiment, name, data) for name in dict.fromkeys(run.corpus for run in missing)}
+    for corpus in dict.fromkeys(run.corpus for run in missing):
+        read_splits(experiment, corpus, data)  # to check it: workers read what they need
     encoders = locate_encoders(experiment, missing)
 
     listener = _Listener(len(wanted) - len(missing), len(wanted), on_status)
-    bench = Workbench(experiment, corpora, encoders, folder, side_by_side=jobs)
+    bench = Workbench(experiment, data, encoders, folder, side_by_side=jobs)
     groups = sorted(groups_of(missing), key=bench.begun, reverse=True)
     if jobs == 1:
         one_after_the_other(groups, bench, listener.hear, deadline)

@@ -1,4 +1,4 @@
-"""Where runs are made: one process, which goes through groups of runs."""
+"""Where runs are made: one process, which reads each corpus once and goes through groups of runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from zerotag.compare.corpora import Splits
+from zerotag.compare.corpora import Splits, read_splits
 from zerotag.compare.experiment import Experiment, Run
 from zerotag.compare.messages import Failed, Finished, Group, Heartbeat, Tell
 from zerotag.compare.provenance import provenance
@@ -29,16 +29,17 @@ class Workbench:
     def __init__(
         self,
         experiment: Experiment,
-        corpora: Mapping[str, Splits],
+        data: Path | None,
         encoders: Mapping[str, str],
         results: Path,
         side_by_side: int,
     ) -> None:
         self._experiment = experiment
-        self._corpora = corpora
+        self._data = data
         self._encoders = encoders
         self._results = results
         self._side_by_side = side_by_side
+        self._corpora: dict[str, Splits] = {}
 
     def prepare(self) -> None:
         """Share the cores with the other processes, unless the user has decided.
@@ -55,8 +56,8 @@ class Workbench:
 
     def carry_out(self, group: Group, heartbeat: Heartbeat, tell: Tell) -> None:
         """Train, unless that is done, then make the runs; one that fails is told of and does not stop the others."""
-        splits = self._corpora[group.corpus]
         try:
+            splits = self._splits(group.corpus)
             trained = self._trained(group, splits, heartbeat)
         except Exception as error:
             for run in group.runs:
@@ -65,6 +66,11 @@ class Workbench:
         for run in group.runs:
             tell(self._attempt(run, splits, trained, heartbeat))
         self._clear(group)
+
+    def _splits(self, corpus: str) -> Splits:
+        if corpus not in self._corpora:
+            self._corpora[corpus] = read_splits(self._experiment, corpus, self._data)
+        return self._corpora[corpus]
 
     def _trained(self, group: Group, splits: Splits, heartbeat: Heartbeat) -> Trained | None:
         if group.training is None:
