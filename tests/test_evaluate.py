@@ -154,7 +154,7 @@ def test_json() -> None:
     assert label["rule"]["origin"] == "fixed"
     assert " ".join(label["measures"]) == (
         "sentence_precision sentence_recall sentence_f1 word_precision word_recall word_f1 "
-        "highest_word_f1 map map_clipped map_positional token_f1 iou_f1 auprc"
+        "map map_clipped map_positional token_f1 iou_f1 auprc highest_word_f1"
     )
 
 

@@ -47,13 +47,13 @@ class Measures:
     word_precision: float | None = None
     word_recall: float | None = None
     word_f1: float | None = None
-    highest_word_f1: float | None = None
     map: float | None = None
     map_clipped: float | None = None
     map_positional: float | None = None
     token_f1: float | None = None
     iou_f1: float | None = None
     auprc: float | None = None
+    highest_word_f1: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +152,13 @@ def _measures(one: Judged) -> Measures:
         word_precision=word.precision,
         word_recall=word.recall,
         word_f1=word.f1,
-        highest_word_f1=metrics.highest_word_f1(one.gold_words, one.word_scores),
         map=metrics.mean_average_precision(one.gold_words, one.word_scores),
         map_clipped=metrics.mean_average_precision(one.gold_words, one.word_scores, "clipped"),
         map_positional=metrics.mean_average_precision(one.gold_words, one.word_scores, "positional"),
         token_f1=metrics.token_f1(one.gold_words, one.predicted_words),
         iou_f1=metrics.iou_f1(one.gold_words, one.predicted_words),
         auprc=metrics.auprc(one.gold_words, one.word_scores),
+        highest_word_f1=metrics.highest_word_f1(one.gold_words, one.word_scores),
     )
 
 

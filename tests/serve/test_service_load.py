@@ -46,10 +46,10 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     gate = Gate()
     original: Callable[..., list[str]] = ServedModel._records
 
-    def wait(self: ServedModel, scored: Iterable[Scored]) -> list[str]:
+    def wait(self: ServedModel, method: str, scored: Iterable[Scored]) -> list[str]:
         gate.reached.set()
         assert gate.open.wait(30)
-        return original(self, scored)
+        return original(self, method, scored)
 
     monkeypatch.setattr(ServedModel, "_records", wait)
     yield gate
