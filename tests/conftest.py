@@ -22,3 +22,11 @@ settings.load_profile("zerotag")
 def pytest_configure(config: pytest.Config) -> None:
     """Warnings are errors, but for one that transformers' DeBERTa gives on import and nobody here can mend."""
     config.addinivalue_line("filterwarnings", "ignore:`torch.jit.script` is deprecated:DeprecationWarning")
+
+
+LONG_FILES = ("test_readme.py", "test_onnx.py", "test_benchmarks.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest: at the end, one process would work on one of them while others wait."""
+    items.sort(key=lambda item: item.path.name not in LONG_FILES)
