@@ -65,14 +65,28 @@ def test_a_new_training_starts_at_the_beginning(tmp_path: Path) -> None:
     assert all(torch.equal(x, y) for x, y in zip(its_network.parameters(), before, strict=True))
 
 
+def test_of_a_finished_training_the_best_weights_are_left(tmp_path: Path) -> None:
+    best, optimizer = trained(1)
+    last, _ = trained(2)
+    checkpoints = Checkpoints(tmp_path, "print")
+    checkpoints.save_best(best.state_dict(), 0)
+    checkpoints.save(last, optimizer, Position(epoch=2, best_epoch=0, finished=True))
+    assert [path.name for path in tmp_path.rglob("*.safetensors")] == ["network.safetensors"]
+    other, its_optimizer = trained(3)
+    position = Checkpoints(tmp_path, "print").resume(other, its_optimizer)
+    assert position == Position(epoch=2, best_epoch=0, finished=True)
+    checkpoints.load_best(other, position.best_epoch)
+    assert same_weights(other, best)
+
+
 def test_only_the_newest_checkpoint_and_the_best_weights_are_kept(tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path, "print")
     first, optimizer = trained(1)
     second, _ = trained(2)
     (tmp_path / ".step-0000-00000001-killed").mkdir()
-    checkpoints.save_best(first, 0)
+    checkpoints.save_best(first.state_dict(), 0)
     checkpoints.save(first, optimizer, Position(epoch=1, best_epoch=0))
-    checkpoints.save_best(second, 1)
+    checkpoints.save_best(second.state_dict(), 1)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["best-0000", "best-0001", "step-0001-00000000"]
     checkpoints.save(second, optimizer, Position(epoch=2, best_epoch=1))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["best-0001", "step-0002-00000000"]
@@ -120,10 +134,10 @@ def test_a_teacher_and_its_network_are_kept_apart(tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path, "print")
     teacher, its_optimizer = trained(1)
     its_network, optimizer = trained(2)
-    checkpoints.of_teacher(0).save_best(teacher, 0)
+    checkpoints.of_teacher(0).save_best(teacher.state_dict(), 0)
     checkpoints.of_teacher(0).save(teacher, its_optimizer, Position(epoch=7, best_epoch=0))
     assert Checkpoints(tmp_path, "print").resume(*trained(3)) == Position()
-    checkpoints.save_best(its_network, 0)
+    checkpoints.save_best(its_network.state_dict(), 0)
     checkpoints.save(its_network, optimizer, Position(epoch=1, best_epoch=0))
     checkpoints.save(its_network, optimizer, Position(epoch=2, best_epoch=0))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["best-0000", "step-0002-00000000", "teacher-1"]

@@ -90,11 +90,12 @@ class Checkpoints:
         return checkpoints
 
     def save(self, network: Network, optimizer: Optimizer, position: Position) -> None:
-        """Write a checkpoint and drop the ones before it."""
+        """Write a checkpoint and drop the ones before it. At the end, the best weights are all that is needed."""
         newest = self._folder / f"step-{position.epoch:04d}-{position.step:08d}"
         with whole_folder(newest) as new:
-            save_file(network.state_dict(), new / _NETWORK)
-            save_file(_moments(optimizer), new / _OPTIMIZER)
+            if not position.finished:
+                save_file(network.state_dict(), new / _NETWORK)
+                save_file(_moments(optimizer), new / _OPTIMIZER)
             document = {"fingerprint": self._fingerprint, **asdict(position)}
             (new / _POSITION).write_text(json.dumps(document))
         for old in self._folder.iterdir():
@@ -108,14 +109,15 @@ class Checkpoints:
             return Position()
         with _undamaged(self._training):
             _, position = _read_position(newest)
-            network.load_state_dict(load_file(newest / _NETWORK))
-            _restore_moments(optimizer, load_file(newest / _OPTIMIZER))
+            if not position.finished:
+                network.load_state_dict(load_file(newest / _NETWORK))
+                _restore_moments(optimizer, load_file(newest / _OPTIMIZER))
             return position
 
-    def save_best(self, network: Network, epoch: int) -> None:
+    def save_best(self, weights: dict[str, Tensor], epoch: int) -> None:
         """Keep the weights of the best epoch so far."""
         with whole_folder(self._best(epoch)) as new:
-            save_file(network.state_dict(), new / _NETWORK)
+            save_file(weights, new / _NETWORK)
 
     def load_best(self, network: Network, epoch: int) -> None:
         """Give the network the weights of the best epoch."""

@@ -108,6 +108,7 @@ class Run:
         self._started = self._saved = time.monotonic()
         self._reported = -math.inf  # the first step is reported at once: it says where the training goes on
         self._losses: list[Tensor] = []
+        self._best_weights: dict[str, Tensor] = {}  # those of the best epoch, until they are on disk
         self._saving_took = 0.0
 
     @property
@@ -129,22 +130,22 @@ class Run:
         for batch in batches[position.step :]:
             self._step(batch)
             position.step += 1
-            now = time.monotonic()
-            if now - self._reported >= REPORT_SECONDS:
+            if time.monotonic() - self._reported >= REPORT_SECONDS:
                 self._report()
-            if now - self._saved > max(CHECKPOINT_SECONDS, 20 * self._saving_took):
+            if self._checkpoint_is_due:
                 self._save()
         self._settle_losses()
         record = EpochRecord(position.loss_sum / position.step, *self._on_dev())
         if record.dev_f1 >= self._good_enough():
             position.best_epoch = position.epoch
-            self._checkpoints.save_best(self._network, position.epoch)
+            self._best_weights = {name: weight.clone() for name, weight in self._network.state_dict().items()}
         position.history.append(record)
         position.epoch, position.step, position.loss_sum = position.epoch + 1, 0, 0.0
         waited = position.epoch - 1 - position.best_epoch
         position.finished = position.epoch == self._epochs or waited >= training.patience
         self._report()
-        self._save()
+        if position.finished or self._checkpoint_is_due:
+            self._save()
 
     def _step(self, indices: Sequence[int]) -> None:
         costs = [self._aligner.cost(self._train_set.sentences[i]) for i in indices]
@@ -202,9 +203,16 @@ class Run:
         positives = float(self._dev_set.labels.sum())
         return highest - self._training.tolerance * math.sqrt(highest * (1 - highest) / max(1.0, positives))
 
+    @property
+    def _checkpoint_is_due(self) -> bool:
+        return time.monotonic() - self._saved > max(CHECKPOINT_SECONDS, 20 * self._saving_took)
+
     def _save(self) -> None:
         start = time.monotonic()
         self._settle_losses()
+        if self._best_weights:
+            self._checkpoints.save_best(self._best_weights, self._position.best_epoch)
+            self._best_weights = {}
         self._checkpoints.save(self._network, self._optimizer, self._position)
         self._saved = time.monotonic()
         self._saving_took = self._saved - start

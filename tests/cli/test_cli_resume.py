@@ -138,7 +138,7 @@ def die_at(function: str) -> None:
 
 
 def die_in_second_epoch(*, of_teacher: bool) -> None:
-    with_a_short_teacher()
+    checkpoint_often()
     train_epoch = Run._epoch
 
     def epoch(run: Run) -> None:
