@@ -12,6 +12,8 @@ import torch
 from zerotag.inference import best_device
 from zerotag.storage import versions
 
+_PACKAGE = Path(__file__).parent.parent
+
 
 def provenance(side_by_side: int) -> dict[str, object]:
     """Versions, device, date and commit; `side_by_side` is the number of runs that shared the device."""
@@ -20,7 +22,7 @@ def provenance(side_by_side: int) -> dict[str, object]:
         "device": _device(),
         "side_by_side": side_by_side,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": _commit(),
+        "commit": commit_of(_PACKAGE),
     }
 
 
@@ -30,11 +32,18 @@ def _device() -> str:
     return f"CPU ({platform.machine()}, {torch.get_num_threads()} threads)"
 
 
-def _commit() -> str | None:
-    """The commit that the package's source is at, with a mark if it was changed; None outside a repository."""
-    command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+def commit_of(folder: Path) -> str | None:
+    """The commit that a folder of sources is at, with a mark if they were changed since; None outside a repository.
+
+    Results that are written beside them, in the same repository, change nothing.
+    """
+    commit = _git(folder, "rev-parse", "--verify", "--short=12", "HEAD")
+    return f"{commit}-dirty" if commit and _git(folder, "status", "--porcelain", ".") else commit
+
+
+def _git(folder: Path, *command: str) -> str | None:
     try:
-        asked = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=20)
+        asked = subprocess.run(["git", *command], cwd=folder, capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.SubprocessError):
         return None
     return asked.stdout.strip() or None
