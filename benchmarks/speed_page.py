@@ -39,13 +39,13 @@ NOTES = {
     "gpu_labelling": "Files were in memory, as the disk of that machine is slow. With every core at work, the "
     "fifteen that read and write are the limit, not the GPU: at half depth it could score three times as many "
     "sentences. A pipeline that classifies sentences, and says nothing of words, is the harder peer; beside it, half "
-    "depth misses its target. The floor is what the GPU alone can do, 174,300 sentences/s at half depth; a worker "
-    "spends 278 µs on a sentence (15 workers, 53,880 sentences/s), which is what there is to save. One process alone "
+    "depth misses its target. The floor is what the GPU alone can do, 181,400 sentences/s at half depth; a worker "
+    "spends 284 µs on a sentence (15 workers, 52,750 sentences/s), which is what there is to save. One process alone "
     "does all of that work itself, and its 4,096 sentences take less than a second: depth hardly shows there.",
     "explaining": "The second row gets smaller as our LIME gets faster; the third is the comparison of the "
     "paper, which used the package. The model's own scores come from one process here, which is busy with sub-words "
-    "and objects most of the time: 60 µs a sentence, of which the GPU needs 6 (174,300 sentences/s). With workers "
-    "that read and write, as `label` has them, it is 53,880 sentences/s, above: 1,010 times our LIME.",
+    "and objects most of the time: 60 µs a sentence, of which the GPU needs 6 (181,400 sentences/s). With workers "
+    "that read and write, as `label` has them, it is 52,750 sentences/s, above: 990 times our LIME.",
     "quantised": "The model for CoNLL-2010 was trained on 2,000 of its sentences.",
     "memory": "Short lines and a tiny network, so that what would grow with the file is not hidden by what does not. "
     "A long line takes memory of its own: int8, a document of 1,250 words 205 MiB in all, one of 20,000 words 365 "

@@ -54,9 +54,8 @@ def results_page(experiments: Path, place: Path) -> str:
 
 
 def _published(experiments: Path) -> Iterator[Results]:
-    """The results of all experiments that have some, but for drafts."""
-    for toml in sorted(experiments.glob("*.toml")):
-        experiment = read_experiment(toml)
+    """The results of all experiments that have some, but for drafts, by their titles."""
+    for experiment in sorted(map(read_experiment, experiments.glob("*.toml")), key=lambda one: one.title):
         if not experiment.draft:
             results = load_results(experiment, experiment.results)
             if results.records:
