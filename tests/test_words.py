@@ -94,6 +94,11 @@ def test_every_word_has_something_to_see(text: str) -> None:
         assert regex.search(r"[^\p{Cc}\p{Cf}\s]|\p{GCB=Prepend}", word)
 
 
+@given(st.text(st.characters(max_codepoint=127)) | st.lists(st.sampled_from("aZ09 \t\n'-.,!_#*\0\x1c")).map("".join))
+def test_plain_text_has_the_words_that_it_has_beside_an_accent(text: str) -> None:
+    assert split(text).spans == split(f"{text} é").spans[:-1]
+
+
 @given(st.lists(st.sampled_from(_CURIOUS)).map("".join))
 def test_no_grapheme_cluster_is_cut(text: str) -> None:
     # White space and invisible characters with a mark on them are clusters too; that these are cut is meant.

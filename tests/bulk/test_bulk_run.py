@@ -128,11 +128,11 @@ def test_control_c_loses_nothing_that_was_appended(tmp_path: Path, in_the_middle
     with suppress(KeyboardInterrupt), unfinished(target, {"form": JSONL}, resume=False) as output:
         append, calls = output.append, iter(range(3))
 
-        def interrupted(written: bytes, rejected: list[Rejected]) -> None:
+        def interrupted(written: list[bytes], rejected: list[Rejected]) -> None:
             if next(calls, None) is not None:
                 append(written, rejected)
             elif in_the_middle:
-                output._files["output"].write(written[:10])
+                output._files["output"].write(written[0][:10])
                 raise KeyboardInterrupt
             else:
                 append(written, rejected)

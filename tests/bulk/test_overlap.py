@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,18 @@ def test_every_format_goes_through_workers(tmp_path: Path, labeller: WordLabelle
     path = write(tmp_path, f"in{suffix}", FORMATS[suffix](TEXTS[:50]))
     for name, some in (("alone", None), ("beside", hosts)):
         label(made_run(labeller, path, hosts=some), tmp_path / name, Form("jsonl", "", True))
+    assert (tmp_path / "beside").read_bytes() == (tmp_path / "alone").read_bytes()
+
+
+def test_pieces_of_many_bytes_go_through_workers(
+    tmp_path: Path, labeller: WordLabeller, hosts: Hosts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which are not in the pickle."""
+    monkeypatch.setattr(inputs_module, "_PIECE", 1_000)
+    path = write(tmp_path, "in.txt", "\n".join(TEXTS * 3))
+    assert path.stat().st_size > 8_192
+    for name, some in (("alone", None), ("beside", hosts)):
+        label(replace(made_run(labeller, path, hosts=some), at_once=1_000), tmp_path / name, Form("jsonl", "", True))
     assert (tmp_path / "beside").read_bytes() == (tmp_path / "alone").read_bytes()
 
 

@@ -26,7 +26,7 @@ class Killed(BaseException):
 
 def append_and(error: BaseException, target: Path, *, resume: bool = False) -> None:
     with unfinished(target, ARGUMENTS, resume=resume) as output:
-        output.append(b"one\n", [BAD])
+        output.append([b"one\n"], [BAD])
         raise error
 
 
@@ -36,9 +36,9 @@ def leave(target: Path, *, committed: bytes, more: bytes = b"") -> None:
         output.state.sentences, output.state.rejected = 2, 1
         output.state.positive_words.update(hedge=3)
         output.state.cursor = Cursor(1, Position(20, 4))
-        output.append(committed, [BAD])
+        output.append([committed], [BAD])
         output.commit()
-        output.append(more, [BAD, BAD])
+        output.append([more], [BAD, BAD])
         raise Killed
 
 
@@ -49,7 +49,7 @@ def test_what_was_not_committed_is_cut_off(tmp_path: Path) -> None:
         assert output.state.cursor == (1, (20, 4))
         assert (output.state.sentences, output.state.rejected) == (2, 1)
         assert output.state.positive_words == {"hedge": 3}
-        output.append(b"two\n", [])
+        output.append([b"two\n"], [])
         output.finish()
     assert target.read_bytes() == b"one\ntwo\n"
     listed = [json.loads(line) for line in rejects_of(target).read_text().splitlines()]
@@ -66,7 +66,7 @@ def test_what_never_was_committed_is_removed(tmp_path: Path, error: BaseExceptio
 
 def test_nobody_goes_on_without_arguments(tmp_path: Path) -> None:
     with suppress(Killed), unfinished(tmp_path / "out", None, resume=False) as output:
-        output.append(b"one\n", [])
+        output.append([b"one\n"], [])
         output.commit()
         raise Killed
     assert list(tmp_path.iterdir()) == []
@@ -133,7 +133,7 @@ def test_old_rejects_do_not_stay_beside_a_new_output(tmp_path: Path) -> None:
     target = tmp_path / "out"
     rejects_of(target).write_text("old")
     with unfinished(target, ARGUMENTS, resume=False) as output:
-        output.append(b"one\n", [])
+        output.append([b"one\n"], [])
         output.finish()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -183,7 +183,7 @@ def test_damage(tmp_path: Path) -> None:
 def test_only_one_writes_at_a_time(tmp_path: Path) -> None:
     target = tmp_path / "out"
     with unfinished(target, ARGUMENTS, resume=False) as first:
-        first.append(b"one\n", [])
+        first.append([b"one\n"], [])
         with (
             pytest.raises(ZerotagError, match=r"out\.partial: another run is writing it"),
             unfinished(target, ARGUMENTS, resume=True),

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from tokenizers import Tokenizer
 
 from zerotag.aligners import aligner_for
+from zerotag.bulk.messages import receive, send
 from zerotag.bulk.pieces import Piece
 from zerotag.bulk.stages import Read, Stages, Task, Written
 from zerotag.config import ModelConfig
@@ -72,15 +73,15 @@ class Hosts:
         """Have a piece read."""
         return self._threads.submit(self._ask, "read", task, piece)
 
-    def write(self, task: Task, kept: bytes, scores: RowScores) -> Future[Written]:
+    def write(self, task: Task, kept: bytes | memoryview, scores: RowScores) -> Future[Written]:
         """Have a piece that was read and scored written."""
         return self._threads.submit(self._ask, "write", task, kept, scores)
 
     def _ask(self, what: str, *arguments: object) -> Any:
         connection = self._idle.get()
         try:
-            connection.send((what, arguments))
-            answer = connection.recv()
+            send(connection, (what, arguments))
+            answer = receive(connection)
         except (EOFError, ConnectionError):
             raise ZerotagError(
                 "a worker process was ended from outside, perhaps for want of memory: free some, and start again "
@@ -100,8 +101,8 @@ def _work(connection: Connection, config: ModelConfig, tokenizer: str, pad_id: i
     does = {"read": stages.read, "write": stages.write, "wait": lambda: None}
     try:
         while True:
-            what, arguments = connection.recv()
-            connection.send(_answer(does[what], arguments))
+            what, arguments = receive(connection)
+            send(connection, _answer(does[what], arguments))
     except (EOFError, ConnectionError):
         return
 

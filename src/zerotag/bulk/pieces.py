@@ -36,7 +36,7 @@ class Piece(NamedTuple):
     """Records of one file: those that were found there or, from a position on, lines that nobody has read."""
 
     file: int
-    content: Sequence[Record] | bytes
+    content: Sequence[Record] | bytes | memoryview
     start: Position = START
 
 
@@ -76,7 +76,7 @@ class Reader(NamedTuple):
         return found
 
     def _records(self, piece: Piece) -> Iterable[Record]:
-        if not isinstance(piece.content, bytes):
+        if not isinstance(piece.content, bytes | memoryview):
             return piece.content
         return records(_Lines(self.paths[piece.file], piece.content), columns=self.columns, start=piece.start)
 
@@ -84,7 +84,7 @@ class Reader(NamedTuple):
 class _Lines(Source):
     """Some lines of a source, unpacked."""
 
-    def __init__(self, path: Path | None, content: bytes) -> None:
+    def __init__(self, path: Path | None, content: bytes | memoryview) -> None:
         super().__init__(path)
         self._content = content
 

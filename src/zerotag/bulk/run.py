@@ -74,11 +74,11 @@ class Run:
             account.show(chunk.share)
         account.close()
 
-    def outputs(self, state: State, encoder: Encoder) -> Generator[tuple[bytes, list[Rejected]]]:
-        """Label from where the state is: the bytes of every chunk, and the records it cannot have."""
+    def outputs(self, state: State, encoder: Encoder) -> Generator[tuple[Sequence[bytes | memoryview], list[Rejected]]]:
+        """Label from where the state is: the bytes of every chunk in parts, and the records it cannot have."""
         if self.overlap is None:
             for chunk, scored in self.chunks(state):
-                yield _encoded(chunk, scored, encoder), chunk.rejected
+                yield [*_encoded(chunk, scored, encoder)], chunk.rejected
             return
         account = _Account(self, state)
         unread = self.inputs.unread(state.cursor, self.at_once)
@@ -88,7 +88,7 @@ class Run:
                 for piece in written:
                     state.add(piece.found)
                 account.add(unread_chunk.end, rejected)
-                yield b"".join(piece.output for piece in written), rejected
+                yield [piece.output for piece in written], rejected
                 account.show(unread_chunk.share)
         account.close()
 
@@ -132,12 +132,11 @@ class _Account:
             raise RecordError(f"{self._first_reject} (and not one of {self._state.rejected:,} records could be used)")
 
 
-def _encoded(chunk: Chunk, scored: Sequence[Scored], encoder: Encoder) -> bytes:
+def _encoded(chunk: Chunk, scored: Sequence[Scored], encoder: Encoder) -> Iterator[bytes]:
     """Piece by piece, as the bytes shall not depend on who made them."""
     remaining = iter(scored)
-    return b"".join(
-        encoder.encode(list(islice(remaining, len(piece.sentences))), piece.origins) for piece in chunk.pieces
-    )
+    for piece in chunk.pieces:
+        yield encoder.encode(list(islice(remaining, len(piece.sentences))), piece.origins)
 
 
 class RecordError(ZerotagError):
@@ -181,12 +180,12 @@ def label_to_page(run: Run, output: Unfinished, form: Form, style: Style) -> Non
 
     def results() -> Iterator[Labelled]:
         for chunk, scored in run.chunks(output.state):
-            output.append(b"", chunk.rejected)
+            output.append((), chunk.rejected)
             yield from decided(scored, style)
 
     pieces = FORMATS[form.format](results(), style)
     while some := "".join(islice(pieces, run.at_once)):
-        output.append(form.pack(some.encode()), ())
+        output.append([form.pack(some.encode())], ())
     output.finish()
 
 
@@ -198,7 +197,7 @@ def label_to_stream(run: Run, stream: BinaryIO, form: Form, style: Style, warn: 
             for written, rejected in outputs:
                 for one in rejected:
                     warn(one)
-                stream.write(written)
+                stream.writelines(written)
                 stream.flush()
         return state
 

@@ -34,13 +34,13 @@ class Read(NamedTuple):
 
     subwords: SubWords
     rejected: list[Rejected]
-    kept: bytes
+    kept: bytes | memoryview
 
 
 class Written(NamedTuple):
     """The bytes of a piece, and what was found in it."""
 
-    output: bytes
+    output: bytes | memoryview
     found: State
 
 
@@ -84,7 +84,7 @@ class Stages:
         )
         return Read(subwords, records.rejected, pickle.dumps(kept, protocol=pickle.HIGHEST_PROTOCOL))
 
-    def write(self, task: Task, kept: bytes, scores: RowScores) -> Written:
+    def write(self, task: Task, kept: bytes | memoryview, scores: RowScores) -> Written:
         """The last stage."""
         piece: Kept = pickle.loads(kept)
         assert scores.tokens is not None

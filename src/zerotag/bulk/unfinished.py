@@ -77,7 +77,7 @@ class Unfinished:
         _clear(self.folder)
         for name in (_OUTPUT, _REJECTED):
             self._files[name] = (self.folder / name).open("xb")
-        self.append(beginning, ())
+        self.append([beginning], ())
         self.commit()
 
     def go_on(self) -> bool:
@@ -91,12 +91,12 @@ class Unfinished:
         if not self.finished:
             for name, length in journal.lengths.items():
                 self._files[name] = _cut(self.folder / name, length)
-            self.append(b"", ())
+            self.append((), ())
         return True
 
-    def append(self, output: bytes, rejected: Iterable[Rejected]) -> None:
+    def append(self, output: Iterable[bytes | memoryview], rejected: Iterable[Rejected]) -> None:
         """Add what makes the state what it is; both count once they are committed."""
-        self._files[_OUTPUT].write(output)
+        self._files[_OUTPUT].writelines(output)
         self._files[_REJECTED].writelines(f"{jsonl.encode(one.record())}\n".encode() for one in rejected)
         lengths = {name: file.tell() for name, file in self._files.items()}
         self._appended = {"state": self.state.as_json(), **lengths}
