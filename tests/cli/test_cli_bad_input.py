@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
+from unittest import mock
 
 import pytest
 
@@ -261,13 +262,19 @@ def limit_files_to(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
+def limit_checkpoints() -> None:
+    """Written after the first step."""
+    mock.patch("zerotag.run.CHECKPOINT_SECONDS", 0.0).start()
+    limit_files_to(20_000)
+
+
 def test_no_space_for_an_unfinished_training(tmp_path: Path, encoder: Path) -> None:
     corpus = toy.write_tsv(tmp_path / "train.tsv", toy.gold(20))
     out = tmp_path / "model"
     command = ["train", corpus, "--out", out, "--model", encoder, "--epochs", 1]
-    outcome = Started(command, partial(limit_files_to, 20_000), tmp_path / "log").outcome()
+    outcome = Started(command, limit_checkpoints, tmp_path / "log").outcome()
     line = error_line(outcome)
-    assert line.startswith(f"cannot write {out}.partial/teacher-1/best-0000: ")
+    assert line.startswith(f"cannot write {out}.partial/teacher-1/step-0000-00000001: ")
     assert "File too large" in line
     assert not out.exists()
     assert [file for file in Path(f"{out}.partial").rglob("*") if file.is_file()] == []
