@@ -38,8 +38,8 @@ TITLES = {
 NOTES = {
     "gpu_labelling": "Files were in memory. The host is the limit, not the GPU, which alone could score 181,400 "
     "sentences/s at half depth: that is the floor. A pipeline that classifies sentences, and says nothing of words, is "
-    "the harder peer; beside it, half depth misses its target. Where the time goes, as measured on another processor: a "
-    "worker takes about 200 µs for a sentence, of which 50 are the tokenizer's and 60 to 80 go into JSON; that makes "
+    "the harder peer; beside it, half depth misses its target. Where the time goes, as measured on another processor: "
+    "a worker takes about 200 µs for a sentence, of which 50 are the tokenizer's and 60 to 80 go into JSON; that makes "
     "75,000 sentences/s for fifteen. The process that has the GPU takes 11 µs to pass on what they read and write (9 "
     "since the measurement). And 200,000 sentences are three chunks and a bit, of which the first is read and the last "
     "written while the GPU waits. One process alone does all of that work itself, and its 4,096 sentences take about a "
