@@ -88,12 +88,17 @@ class Started:
         )
         self.process.start()
 
+    @property
+    def err(self) -> str:
+        """What it has written to standard error so far."""
+        return self._log.read_text(encoding="utf-8") if self._log.exists() else ""
+
     def outcome(self) -> Outcome:
         """Wait for its end; a negative code is the signal that ended it."""
         self.process.join(60)
         code = self.process.exitcode
         assert code is not None, "still running"
-        return Outcome(code, "", self._log.read_text(encoding="utf-8"))
+        return Outcome(code, "", self.err)
 
 
 def _in_child(arguments: list[str], prepare: Callable[[], None], log: Path) -> None:

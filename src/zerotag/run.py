@@ -225,15 +225,18 @@ class Run:
         left = self._all_steps - done + around.after * per_epoch
         pace = (time.monotonic() - self._started) / max(1, self._steps_done - self._resumed_at)
         last_loss = position.history[-1].loss if position.step == 0 else position.loss_sum / position.step
-        self._on_progress(
-            Progress(
-                epoch=around.before + position.epoch + (0 if position.step == 0 else 1),
-                epochs=around.before + self._epochs + around.after,
-                epochs_done=around.before + position.epoch,
-                steps_done=around.before * per_epoch + done,
-                steps=around.before * per_epoch + done + left,
-                loss=last_loss,
-                best_f1=position.best_f1 if position.history else None,
-                seconds_left=pace * left,
-            )
+        reached = Progress(
+            epoch=around.before + position.epoch + (0 if position.step == 0 else 1),
+            epochs=around.before + self._epochs + around.after,
+            epochs_done=around.before + position.epoch,
+            steps_done=around.before * per_epoch + done,
+            steps=around.before * per_epoch + done + left,
+            loss=last_loss,
+            best_f1=position.best_f1 if position.history else None,
+            seconds_left=pace * left,
         )
+        try:
+            self._on_progress(reached)
+        except BaseException:
+            self._save()  # whoever is told may end it: between two steps, nothing is lost
+            raise

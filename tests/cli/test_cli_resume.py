@@ -234,15 +234,16 @@ def test_goes_on_from_every_state_that_a_kill_can_leave(
 
 def test_interrupted_by_the_user(tmp_path: Path, corpus: Path, encoder: Path) -> None:
     training = Training(tmp_path / "training", corpus, encoder, "--epochs", "12", "--patience", "12")
-    running = training.start()
-    while not list(training.unfinished.glob("step-*")):
+    running = training.start(with_a_short_teacher)  # too short for a checkpoint of its own
+    while "epoch 1/14" not in running.err:
         time.sleep(0.01)
     assert running.process.pid is not None
     os.kill(running.process.pid, signal.SIGINT)
     outcome = running.outcome()
-    *progress, last = outcome.err.splitlines()
+    *progress, stopping, last = outcome.err.splitlines()
     assert outcome.code == 130
     assert last == f"error: stopped; the same command goes on from {training.unfinished}"
+    assert stopping == "stopping after this step; Ctrl-C again stops at once"
     assert all(line.startswith("epoch ") for line in progress)
     again = training.run()
     assert again.code == DONE

@@ -58,7 +58,6 @@ def test_a_stopped_training_goes_on_where_it_was(
     splits: Splits, training: Training, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("zerotag.run.REPORT_SECONDS", 0.0)  # after each step
-    monkeypatch.setattr("zerotag.run.CHECKPOINT_SECONDS", 0.0)
     undisturbed = obtain(training, splits, 1, tmp_path / "undisturbed", nothing)
     steps: list[int] = []
 

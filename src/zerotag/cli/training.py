@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from zerotag.cli.interrupts import between_steps
 from zerotag.cli.options import (
     Device,
     InputFormat,
@@ -23,6 +24,9 @@ from zerotag.cli.options import (
 from zerotag.cli.progress import TrainingProgress, duration
 from zerotag.config import PACKAGED_ENCODER, PRESETS, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
+
+if TYPE_CHECKING:
+    from zerotag.training import Progress
 
 
 def train(
@@ -105,7 +109,13 @@ def train(
 
     start = time.monotonic()
     try:
-        with TrainingProgress() as progress:
+        with TrainingProgress() as progress, between_steps() as asked_to_stop:
+
+            def show(reached: Progress) -> None:
+                if asked_to_stop.is_set():
+                    raise KeyboardInterrupt
+                progress.show(reached)
+
             labeller = train_labeller(
                 corpus,
                 dev_corpus,
@@ -113,7 +123,7 @@ def train(
                 training=train_config,
                 checkpoints=unfinished,
                 device=chosen_device(device),
-                on_progress=progress.show,
+                on_progress=show,
             )
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped; the same command goes on from {unfinished}") from None
