@@ -38,26 +38,10 @@ TITLES = {
 NOTES = {
     "gpu_labelling": "Files were in memory. The host is the limit, not the GPU, which alone could score 181,400 "
     "sentences/s at half depth: that is the floor. A pipeline that classifies sentences, and says nothing of words, is "
-    "the harder peer; beside it, half depth misses its target. Where the time goes, as measured on another processor: "
-    "a worker takes about 200 µs for a sentence, of which 50 are the tokenizer's and 60 to 80 go into JSON; that makes "
-    "75,000 sentences/s for fifteen. The process that has the GPU takes 11 µs to pass on what they read and write (9 "
-    "since the measurement). And 200,000 sentences are three chunks and a bit, of which the first is read and the last "
-    "written while the GPU waits. One process alone does all of that work itself, and its 4,096 sentences take about a "
-    "second: depth hardly shows there.",
-    "explaining": "Explaining: LIME against the `lime` package, and the model's own word scores against LIME",
-    "startup": "Starting: seconds, against the interpreter alone",
-    "memory": "Memory in bytes: a million lines against ten thousand",
-    "long_documents": "Long documents: the cost of a word in one of 20,000 words against one of 1,250",
-    "serve": "The service",
-}
-# What the figures leave open: where the time goes, what the floor is, what a target does not say.
-NOTES = {
-    "gpu_labelling": "Files were in memory, as the disk of that machine is slow. With every core at work, the "
-    "fifteen that read and write are the limit, not the GPU: at half depth it could score three times as many "
-    "sentences. A pipeline that classifies sentences, and says nothing of words, is the harder peer; beside it, half "
-    "depth misses its target. The floor is what the GPU alone can do, 181,400 sentences/s at half depth; a worker "
-    "spends 284 µs on a sentence (15 workers, 52,750 sentences/s), which is what there is to save. One process alone "
-    "does all of that work itself, and its 4,096 sentences take less than a second: depth hardly shows there.",
+    "the harder peer; beside it, half depth misses its target. experiments/LOG.md says what the host does with its "
+    "time. Besides, 200,000 sentences are three chunks and a bit, of which the first is read and the last written while "
+    "the GPU waits. One process alone does all of that work itself, and its 4,096 sentences take about a second: depth "
+    "hardly shows there.",
     "explaining": "The second row gets smaller as our LIME gets faster; the third is the comparison of the "
     "paper, which used the package. The model's own scores come from one process here, which is busy with sub-words "
     "and objects most of the time: 60 µs a sentence, of which the GPU needs 6 (181,400 sentences/s). With workers "
