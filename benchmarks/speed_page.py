@@ -37,11 +37,11 @@ TITLES = {
 # What the figures leave open: where the time goes, what the floor is, what a target does not say.
 NOTES = {
     "gpu_labelling": "Files were in memory. The host is the limit, not the GPU, which alone could score 181,400 "
-    "sentences/s at half depth: that is the floor. A pipeline that classifies sentences, and says nothing of words, is "
-    "the harder peer; beside it, half depth misses its target. experiments/LOG.md says what the host does with its "
-    "time. Besides, 200,000 sentences are three chunks and a bit, of which the first is read and the last written "
-    "while the GPU waits. One process alone does all of that work itself, and its 4,096 sentences take about a second: depth "
-    "hardly shows there.",
+    "sentences/s at half depth: that is the floor. A pipeline that classifies sentences, and says nothing of words, "
+    "is the harder peer; beside it, half depth misses its target. experiments/LOG.md says what the host does with "
+    "its time. Besides, 200,000 sentences are three chunks and a bit, of which the first is read and the last "
+    "written while the GPU waits. One process alone does all of that work itself, and its 4,096 sentences take about "
+    "a second: depth hardly shows there.",
     "explaining": "The second row gets smaller as our LIME gets faster; the third is the comparison of the "
     "paper, which used the package. The model's own scores come from one process here, which is busy with sub-words "
     "and objects most of the time: 60 µs a sentence, of which the GPU needs 6 (181,400 sentences/s). With workers "

@@ -49,3 +49,9 @@ def write_tsv(path: Path, examples: Sequence[GoldExample], label: str = "hedge")
         lines.append("\n")
     path.write_text("".join(lines), encoding="utf-8")
     return path
+
+
+def with_labels(*labels: tuple[bool, ...], names: tuple[str, ...] = ("a",)) -> Corpus[Example]:
+    """The same two words with each of the labels."""
+    sentence = Sentence.from_words(["a", "pump"])
+    return Corpus(names, tuple(Example(sentence, given) for given in labels))
