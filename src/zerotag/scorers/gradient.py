@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from inspect import signature
 
 import numpy as np
@@ -21,6 +22,17 @@ from zerotag.model import Network, TensorBatch
 from zerotag.types import FloatArray, Scored, Sentence
 
 _BUDGET_SHARE = 8  # a backward pass needs what every layer computed, so that less goes through at once
+
+
+@contextmanager
+def _quick_products() -> Iterator[None]:
+    """TensorFloat-32 where a GPU has it: bfloat16 would blur what a path adds up, full precision takes far longer."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high" if torch.cuda.is_available() else before)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 class _EmbeddingScorer(ABC):
@@ -40,7 +52,7 @@ class _EmbeddingScorer(ABC):
         """Scores of each sentence, in the order they come."""
         budget = token_budget(device_of(self._network)) // _BUDGET_SHARE
         for chunk, encoded in in_chunks(self._aligner, sentences):
-            with evaluating(self._network), torch.inference_mode(False), torch.enable_grad():
+            with evaluating(self._network), _quick_products(), torch.inference_mode(False), torch.enable_grad():
                 results = in_groups(self._aligner, encoded, budget, self._compute)
             for sentence, its_encoded, (sentence_scores, token_scores) in zip(chunk, encoded, results, strict=True):
                 yield Scored(sentence, sentence_scores, word_scores(its_encoded, token_scores))
