@@ -8,8 +8,9 @@ from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Tokenizer
 
+from zerotag.tokenizing import Tokens, tokenize_with
 from zerotag.types import FloatArray, Sentence
 
 IntArray = NDArray[np.int64]
@@ -85,6 +86,7 @@ class Aligner:
         self._tokenizer.no_padding()
         self._prefix, self._suffix = (np.asarray(ids, np.int64) for ids in _special_tokens(self._tokenizer))
         self._tokenizer.encode_special_tokens = True
+        self._tokenize = tokenize_with(self._tokenizer)
         added = self._tokenizer.get_added_tokens_decoder()
         self._special = np.zeros(1 + max(self._tokenizer.get_vocab().values()), np.bool_)
         self._special[[number for number, token in added.items() if token.special]] = True
@@ -116,20 +118,17 @@ class Aligner:
 
     def encode_whole(self, sentences: Sequence[Sentence]) -> list[Encoded]:
         """Sub-words of many sentences at once, whatever their length, the tokenizer working in parallel."""
-        texts = [well_formed(sentence.text) for sentence in sentences]
-        encodings = self._tokenizer.encode_batch(texts, add_special_tokens=False)
-        return [*self._align(sentences, encodings)]
+        return [*self._align(sentences, self._tokenize([well_formed(sentence.text) for sentence in sentences]))]
 
-    def _align(self, sentences: Sequence[Sentence], encodings: Sequence[Encoding]) -> Iterator[Encoded]:
+    def _align(self, sentences: Sequence[Sentence], tokenized: Tokens) -> Iterator[Encoded]:
         """Match sub-words to words by their offsets, all sentences at once, as if their texts were one."""
         words = np.array([len(sentence.spans) for sentence in sentences], np.int64)
-        tokens = np.array([len(encoding) for encoding in encodings], np.int64)
-        ids = self._ordinary([*chain.from_iterable(encoding.ids for encoding in encodings)])
+        tokens = tokenized.counts
+        ids = self._ordinary(tokenized.ids)
         place = _before(np.array([len(sentence.text) + 1 for sentence in sentences], np.int64))
         starts, ends = (flat(s.spans for s in sentences) + np.repeat(place, words)[:, None]).T
-        token_starts, token_ends = (flat(e.offsets for e in encodings) + np.repeat(place, tokens)[:, None]).T
-        first = np.searchsorted(ends, token_starts, side="right")
-        last = np.searchsorted(starts, token_ends, side="left")
+        first = np.searchsorted(ends, tokenized.starts, side="right")
+        last = np.searchsorted(starts, tokenized.ends, side="left")
         covered = np.maximum(last - first, 0)
         pair_tokens = np.repeat(np.arange(len(ids)), covered)
         pair_words = first[pair_tokens] + np.arange(len(pair_tokens)) - _before(covered)[pair_tokens]
@@ -151,7 +150,7 @@ class Aligner:
         ids = np.array([self._placeholder()], np.int64)
         return Encoded(ids, np.zeros(words, np.int64), np.arange(words), words, ("",))
 
-    def _ordinary(self, ids: Sequence[int]) -> IntArray:
+    def _ordinary(self, ids: Sequence[int] | IntArray) -> IntArray:
         """Unigram models know special tokens as ordinary pieces, too, and find them in a text that spells them."""
         found = np.asarray(ids, np.int64)
         smuggled = self._special[found]
