@@ -127,25 +127,29 @@ class Inputs:
         end = start
         for file in range(start.file, len(self.sources)):
             self._current = file
+            source = self.sources[file]
+            never_late = source.can_be_read_again  # asked here, and not for every line
             position = start.position if file == start.file else START
             cutting = Cutting(file, position)
             for unit in self._units(file, position):
                 cutting.add(unit)
-                end = Cursor(file, unit.end)
                 records_held = count + cutting.records
                 full = records_held >= at_once or characters + cutting.characters >= most
-                full = full or (records_held > 0 and self.sources[file].is_late)
+                if records_held and not (full or never_late):
+                    full = source.is_late
                 if full or cutting.records >= _PIECE or cutting.characters >= _MAX_CHARACTERS // 8:
                     if cutting.records:
                         pieces.append(cutting.done())
                     count, characters = count + cutting.records, characters + cutting.characters
                     cutting = Cutting(file, unit.end)
+                    end = Cursor(file, unit.end)
                 if full:
                     yield Unread(pieces, end, self.share_read)
                     pieces, count, characters = [], 0, 0
             if cutting.records:
                 pieces.append(cutting.done())
                 count, characters = count + cutting.records, characters + cutting.characters
+                end = Cursor(file, unit.end)
         if pieces:
             yield Unread(pieces, end, self.share_read)
 

@@ -14,6 +14,7 @@ from zerotag.data.lines import Line
 from zerotag.render.jsonl import Origin
 from zerotag.types import Sentence
 
+_SPACE = ord(" ")
 _BY_LINE = ("text", "jsonl")  # formats whose lines can be told apart before anybody has read them
 _SUFFIXES_BY_LINE = (".txt", ".jsonl", ".ndjson")
 
@@ -112,10 +113,11 @@ class Cutting:
             self.records += 1
             self.characters += 0 if isinstance(unit.content, Reject) else len(unit.content.sentence.text)
         else:
-            # The end of a line that is too long has been cut off.
-            self._lines.append(unit.raw if unit.raw.endswith(b"\n") else unit.raw + b"\n")
-            self.records += not unit.is_blank
-            self.characters += len(unit.raw.rstrip(b"\r\n")) or 1
+            raw = unit.raw
+            self._lines.append(raw if raw.endswith(b"\n") else raw + b"\n")  # the end of one too long was cut off
+            visible = raw[0] > _SPACE and unit.number > 1  # most lines, which need no closer look
+            self.records += visible or not unit.is_blank
+            self.characters += len(raw.rstrip(b"\r\n")) or 1
 
     def done(self) -> Piece:
         """The piece."""
