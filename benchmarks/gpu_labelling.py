@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from zerotag.labeller import WordLabeller
 
 PEER_BATCH = 256
-AT_ONCE = 65_536  # records, as `zerotag label` takes them with a GPU
+AT_ONCE = 32_768  # records, as `zerotag label` takes them with a GPU
 
 
 PEERS = {"words": "token-classification", "sentences only": "text-classification"}

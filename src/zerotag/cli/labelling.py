@@ -156,7 +156,7 @@ def _at_once(labeller: Labeller, method: str) -> int:
 
     Fewer for a method that takes longer: nothing is shown or kept before a chunk is done.
     """
-    most = _AT_ONCE * (64 if labeller.predictor.token_budget > _LARGE_BUDGET else 1)
+    most = _AT_ONCE * (32 if labeller.predictor.token_budget > _LARGE_BUDGET else 1)
     return max(1, most // _COSTS.get(method.partition(":")[0], 1))
 
 
