@@ -36,16 +36,14 @@ TITLES = {
 }
 # What the figures leave open: where the time goes, what the floor is, what a target does not say.
 NOTES = {
-    "gpu_labelling": "Files were in memory. The host is the limit, not the GPU, which alone could score 181,400 "
+    "gpu_labelling": "Files were in memory. The host is the limit, not the GPU, which alone could score 162,500 "
     "sentences/s at half depth: that is the floor. A pipeline that classifies sentences, and says nothing of words, "
-    "is the harder peer; beside it, half depth misses its target. experiments/LOG.md says what the host does with "
-    "its time. Besides, 200,000 sentences are three chunks and a bit, of which the first is read and the last "
-    "written while the GPU waits. One process alone does all of that work itself, and its 4,096 sentences take about "
-    "a second: depth hardly shows there.",
+    "is the harder peer. experiments/LOG.md says what the host does with its time. One process alone does all of that "
+    "work itself, and its 4,096 sentences take less than a second: depth hardly shows there.",
     "explaining": "The second row gets smaller as our LIME gets faster; the third is the comparison of the "
     "paper, which used the package. The model's own scores come from one process here, which is busy with sub-words "
-    "and objects most of the time: 60 µs a sentence, of which the GPU needs 6 (181,400 sentences/s). With workers "
-    "that read and write, as `label` has them, it is 52,750 sentences/s, above: 990 times our LIME.",
+    "and objects most of the time: 60 µs a sentence, of which the GPU needs 6. With workers that read and write, as "
+    "`label` has them, it is 79,590 sentences/s, above: 1,490 times our LIME.",
     "quantised": "The model for CoNLL-2010 was trained on 2,000 of its sentences.",
     "memory": "Short lines and a tiny network, so that what would grow with the file is not hidden by what does not. "
     "A long line takes memory of its own: int8, a document of 1,250 words 205 MiB in all, one of 20,000 words 365 "
