@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Sequence
 from itertools import chain
 from threading import Lock
@@ -14,7 +15,7 @@ from tokenizers import Encoding, Tokenizer
 
 IntArray = NDArray[np.int64]
 
-_REMEMBERED = 50_000  # chunks, some 10 MB: most of what running text has
+_REMEMBERED = 50_000  # chunks, some 20 MB: most of what running text has
 _LONGEST = 64  # characters of a chunk that is worth remembering
 
 
@@ -102,21 +103,21 @@ class BetweenSpaces:
 
 
 class _Chunk(NamedTuple):
-    """Sub-words of a piece of text, and where they start and end in it."""
+    """Sub-words of a piece of text, and where each starts and ends in it: as bytes, since these are small and quick."""
 
-    ids: Sequence[int]
-    offsets: Sequence[tuple[int, int]]
+    ids: bytes
+    offsets: bytes
 
     @classmethod
     def of(cls, encoding: Encoding) -> _Chunk:
-        return cls(encoding.ids, encoding.offsets)
+        offsets = array("i", chain.from_iterable(encoding.offsets))
+        return cls(array("i", encoding.ids).tobytes(), offsets.tobytes())
 
 
 def _joined(chunks: Sequence[_Chunk], lengths: IntArray) -> Tokens:
     """The sub-words of chunks that follow one another, each of some length."""
-    counts = np.fromiter((len(chunk.ids) for chunk in chunks), np.int64, len(chunks))
-    ids = np.fromiter(chain.from_iterable([chunk.ids for chunk in chunks]), np.int64)
-    offsets = chain.from_iterable(chain.from_iterable([chunk.offsets for chunk in chunks]))
-    places = np.repeat(np.cumsum(lengths) - lengths, counts)
-    starts, ends = np.fromiter(offsets, np.int64).reshape(-1, 2).T + places
-    return Tokens(ids, starts, ends, counts)
+    counts = np.fromiter([len(chunk.ids) for chunk in chunks], np.int64, len(chunks)) // array("i").itemsize
+    ids = np.frombuffer(b"".join([chunk.ids for chunk in chunks]), np.intc)
+    offsets = np.frombuffer(b"".join([chunk.offsets for chunk in chunks]), np.intc).reshape(-1, 2)
+    starts, ends = offsets.T + np.repeat(np.cumsum(lengths) - lengths, counts)
+    return Tokens(ids.astype(np.int64), starts, ends, counts)
