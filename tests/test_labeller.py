@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import shutil
 from pathlib import Path
 from typing import Any
@@ -136,3 +138,10 @@ def test_a_folder_wins_over_the_hub(labeller: WordLabeller, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     labeller.save_pretrained("me/hedges")
     assert load("me/hedges").label_names == ("hedge",)
+
+
+def test_a_labeller_can_be_copied_and_sent_to_other_processes(labeller: WordLabeller) -> None:
+    texts = ["The pump may stop .", "It may  well stop at night ."]
+    expected = labeller.label(texts)
+    for other in (copy.deepcopy(labeller), pickle.loads(pickle.dumps(labeller))):
+        assert other.label(texts) == expected

@@ -43,12 +43,13 @@ def tokenize_with(tokenizer: Tokenizer) -> Tokenize:
 def parts_at_spaces(tokenizer: Tokenizer) -> bool:
     """Whether text between two spaces has the same sub-words alone as in its sentence: so it is for those of BERT.
 
-    Added tokens that are not special could reach over a space.
+    Added tokens could reach over a space: there may only be special ones, and those must be no more than their text.
     """
     parts = json.loads(tokenizer.to_str())
     kinds = [(parts[name] or {}).get("type") for name in ("normalizer", "pre_tokenizer", "model")]
     only_special = all(token["special"] for token in parts["added_tokens"])
-    return kinds == ["BertNormalizer", "BertPreTokenizer", "WordPiece"] and only_special
+    by_word = kinds == ["BertNormalizer", "BertPreTokenizer", "WordPiece"]
+    return by_word and only_special and bool(tokenizer.encode_special_tokens)
 
 
 class WholeTexts:
@@ -88,18 +89,19 @@ class BetweenSpaces:
     def _look_up(self, chunks: Sequence[str]) -> list[_Chunk]:
         with self._lock:  # several threads may label with one model
             known = self._known
-            new = {chunk for chunk in chunks if chunk not in known}
-            if len(known) + len(new) > _REMEMBERED:
-                known = self._known = {}
-                new = set(chunks)
-            in_order = [*new]
-            encodings = self._tokenizer.encode_batch(in_order, add_special_tokens=False)
-            known.update(zip(in_order, map(_Chunk.of, encodings), strict=True))
+            new = [*{chunk for chunk in chunks if chunk not in known}]
+            encodings = self._tokenizer.encode_batch(new, add_special_tokens=False)
+            known.update(zip(new, map(_Chunk.of, encodings), strict=True))
             found = [known[chunk] for chunk in chunks]
-            for chunk in in_order:
+            for chunk in new:
                 if len(chunk) > _LONGEST:
                     del known[chunk]
+            if len(known) > _REMEMBERED:
+                known.clear()
         return found
+
+    def __reduce__(self) -> tuple[type[BetweenSpaces], tuple[Tokenizer]]:
+        return BetweenSpaces, (self._tokenizer,)  # copies begin with nothing, and have a lock of their own
 
 
 class _Chunk(NamedTuple):

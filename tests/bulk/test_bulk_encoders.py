@@ -107,7 +107,9 @@ def test_tsv_of_several_chunks_can_be_read_again(tmp_path: Path) -> None:
         ("a.parquet", None, ("parquet", "")),
         ("a.html.gz", None, ("html", ".gz")),
         ("a.gz", None, ("jsonl", ".gz")),
+        ("a", None, ("jsonl", "")),
         ("a", "tsv", ("tsv", "")),
+        ("a.csv", "tsv", ("tsv", "")),
         ("a.txt.zst", "tsv", ("tsv", ".zst")),
         (None, None, ("text", "")),
         (None, "tsv", ("tsv", "")),
@@ -125,6 +127,13 @@ def test_the_form_of_an_output(out: str | None, asked: str | None, expected: tup
         (None, "parquet", "Parquet cannot go to standard output; name a file with --out"),
         (Path("a.parquet.gz"), None, "a.parquet.gz: Parquet is compressed inside; leave out .gz"),
         (None, "pdf", "unknown format 'pdf'; allowed: jsonl, tsv, html, text, parquet"),
+        (
+            Path("a.csv.gz"),
+            None,
+            "a.csv.gz: unknown suffix '.csv'; those known are .jsonl, .tsv, .html, .txt, .parquet; "
+            "or say which format it is with --format: jsonl, tsv, html, text, parquet",
+        ),
+        (Path("-"), "tsv", "--out - is not needed: without --out results go to standard output"),
     ],
 )
 def test_forms_that_cannot_be(out: Path | None, asked: str | None, complaint: str) -> None:

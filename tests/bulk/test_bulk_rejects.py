@@ -136,3 +136,9 @@ def test_a_line_that_would_fill_the_memory(tmp_path: Path, monkeypatch: pytest.M
     assert [origin.line for origin in chunk.origins] == [1, 3]
     assert chunk.rejected[0].reason == f"{path}:2: a line of more than 1 MiB; split or remove it"
     assert chunk.end.position == (path.stat().st_size, 3)
+
+
+def test_a_last_line_without_an_end_may_be_as_long_as_any(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "_MAX_LINE", 12)
+    chunk = only_chunk(write(tmp_path, "a.txt", "short\neleven long"))
+    assert [sentence.text for sentence in chunk.sentences] == ["short", "eleven long"]

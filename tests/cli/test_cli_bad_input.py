@@ -50,6 +50,25 @@ MISTAKES = {
     ),
     "empty file: label": Mistake(LABEL, "{here}/in.txt: no sentences in it", {"in.txt": ""}),
     "empty file: evaluate": Mistake(EVALUATE, "{here}/gold.tsv: no sentences in it", {"gold.tsv": ""}),
+    "a negative that is not there": Mistake(
+        TRAIN_CSV + " --negative Sure",
+        "{here}/train.csv: no label is 'Sure', which was to mean no label; the labels are 'hedge', 'sure'",
+        {"train.csv": "text,label\n" + "It may rain,hedge\nIt rains,sure\n" * 20},
+    ),
+    "a table called .tsv: train": Mistake(
+        TRAIN, "{here}/train.tsv:1: the columns 'text', 'label' of a table", {"train.tsv": "text\tlabel\nIt may\t1\n"}
+    ),
+    "a table called .tsv: label": Mistake(
+        LABEL.replace(".txt", ".tsv"), "{here}/in.tsv:1: the columns 'id', 'text' of", {"in.tsv": "id\ttext\n1\tIt\n"}
+    ),
+    "unknown suffix: label --out": Mistake(
+        LABEL.replace(".jsonl", ".csv"),
+        "{here}/out.csv: unknown suffix '.csv'; those known are",
+        {"in.txt": "It may\n"},
+    ),
+    "standard output by a name": Mistake(
+        "label {model} {here}/in.txt --out -", "--out - is not needed", {"in.txt": "It may\n"}
+    ),
     "a folder": Mistake("train {here} --out {here}/model --input-format tsv", "{here}: a folder, not a file"),
     "not UTF-8: train": Mistake(
         TRAIN, "{here}/train.tsv:3: not UTF-8 (byte 0xe9", {"train.tsv": b"a\tO\n\ncaf\xe9\tO\n"}

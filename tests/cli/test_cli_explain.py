@@ -115,3 +115,8 @@ def test_mistakes(zerotag: CommandLine, model: Path, classifier: Path, arguments
     places = {"MODEL": str(model), "CLASSIFIER": str(classifier)}
     message = zerotag.fails("explain", *(places.get(argument, argument) for argument in arguments))
     assert message.startswith(complaint.replace("MODEL is", f"{model} is"))
+
+
+def test_a_text_may_be_longer_than_any_file_name(zerotag: CommandLine, model: Path) -> None:
+    shown = zerotag.succeeds("explain", model, " ".join([TEXT] * 20))
+    assert shown.count("leak") == 20

@@ -273,3 +273,15 @@ def test_the_bilstm_starts_from_word_vectors(zerotag: CommandLine, tmp_path: Pat
     assert message.startswith(f"{vectors}:2: 2 numbers after the word, expected 3")
     vectors.unlink()
     assert zerotag.fails(*command, "--overwrite") == f"vectors {vectors} cannot be read: No such file or directory"
+
+
+def test_labels_of_which_none_means_no_label_are_told(zerotag: CommandLine, tmp_path: Path, encoder: Path) -> None:
+    path = tmp_path / "train.csv"
+    path.write_text("text,label\n" + "It may rain,hedged\nIt rains,certain\n" * 20)
+    arguments = ("train", path, "--model", encoder, "--depth", 1, "--epochs", 1)
+    told = zerotag(*arguments, "--out", tmp_path / "both").err
+    assert "every sentence has one of the labels certain, hedged" in told
+    told = zerotag(*arguments, "--out", tmp_path / "one", "--negative", "certain").err
+    assert "every sentence has" not in told
+    assert load(tmp_path / "both").label_names == ("certain", "hedged")
+    assert load(tmp_path / "one").label_names == ("hedged",)

@@ -76,7 +76,7 @@ def test_three_labels_in_columns(tmp_path: Path) -> None:
     assert corpus.label_names == ("z", "y", "x")
     assert [e.labels for e in corpus.examples] == [(False, True, True), (False,) * 3]
     assert corpus.examples[0].word_labels == ((False, True, False), (True, False, False))
-    assert corpus.examples[1].word_labels is None
+    assert corpus.examples[1].word_labels == ((False,) * 3,)  # it has no label, so none of its words has
 
 
 def test_word_labels(tmp_path: Path) -> None:
@@ -180,3 +180,12 @@ def test_bad_lines(tmp_path: Path, line: str, message: str) -> None:
 def test_yes_does_not_say_which_of_several_columns_is_meant(tmp_path: Path) -> None:
     with pytest.raises(ZerotagError, match=r"a\.jsonl:1: '1' does not say which label; write its name"):
         read(write_records(tmp_path, {"text": "a", "word_labels": [1]}), columns=Columns(labels=("x", "y")))
+
+
+def test_words_of_a_sentence_without_a_label_have_none(tmp_path: Path) -> None:
+    hedged = '{"text": "It may", "label": 1, "spans": [{"start": 3, "end": 6}]}\n'
+    path = write(tmp_path, "a.jsonl", hedged + '{"text": "It is", "label": 0}\n{"text": "Perhaps", "label": 1}\n')
+    found = [example.word_labels for example in read_gold(path).examples]
+    assert found == [((False,), (True,)), ((False,), (False,)), None]  # of the last nobody knows which word it is
+    nowhere = write(tmp_path, "b.jsonl", '{"text": "It is", "label": 0}\n{"text": "Perhaps", "label": 1}\n')
+    assert [example.word_labels for example in read_gold(nowhere).examples] == [None, None]

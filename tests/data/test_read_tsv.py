@@ -193,3 +193,16 @@ def test_yes_means_the_only_label(tmp_path: Path) -> None:
         ZerotagError, match=r"a\.tsv:2: unknown label 'positive' \(written '1'\); the labels are 'C', 'D'"
     ):
         read_gold(path, label_names=("C", "D"))
+
+
+def test_a_table_is_told_from_words(tmp_path: Path) -> None:
+    words = write(tmp_path, "words.tsv", "text\tO\nlabel\tC\n")  # which are words here
+    assert [s.words for s in stream(words)] == [("text", "label")]
+    table = "id\ttext\tlabel\n1\tIt may rain\t1\n2\tIt rains\t0\n"
+    for content in (table, "\ufeff" + table):
+        path = write(tmp_path, "table.tsv", content)
+        with pytest.raises(
+            ZerotagError, match=r"table.tsv:1: the columns 'id', 'text', 'label' of a table.*--input-format csv"
+        ):
+            read(path)
+        assert [e.labels for e in read(path, columns=Columns(format="csv")).examples] == [(True,), (False,)]

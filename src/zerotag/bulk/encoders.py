@@ -46,9 +46,10 @@ class Form(NamedTuple):
 
 def form_for(out: Path | None, asked: str | None, *, otherwise: str, origins: bool) -> Form:
     """The form that was asked for, else the one the file's name tells, else (for standard output) another one."""
+    if out == Path("-"):
+        raise ZerotagError("--out - is not needed: without --out results go to standard output")
     packing = out.suffix.lower() if out and out.suffix.lower() in PACKED else ""
-    by_name = _BY_SUFFIX.get((out.with_suffix("") if packing else out).suffix.lower(), "jsonl") if out else otherwise
-    form = Form(asked or by_name, packing, origins)
+    form = Form(asked or (_told_by(out, packing) if out else otherwise), packing, origins)
     if form.format not in _BY_SUFFIX.values():
         raise ZerotagError(f"unknown format {form.format!r}; allowed: {', '.join(_BY_SUFFIX.values())}")
     if form.format == "parquet" and out is None:
@@ -56,6 +57,17 @@ def form_for(out: Path | None, asked: str | None, *, otherwise: str, origins: bo
     if form.format == "parquet" and packing:
         raise ZerotagError(f"{out}: Parquet is compressed inside; leave out {packing}")
     return form
+
+
+def _told_by(out: Path, packing: str) -> str:
+    """The format that a file's name tells; JSON lines if it has no suffix."""
+    suffix = (out.with_suffix("") if packing else out).suffix.lower()
+    if suffix and suffix not in _BY_SUFFIX:
+        raise ZerotagError(
+            f"{out}: unknown suffix {suffix!r}; those known are {', '.join(_BY_SUFFIX)}; "
+            f"or say which format it is with --format: {', '.join(_BY_SUFFIX.values())}"
+        )
+    return _BY_SUFFIX.get(suffix, "jsonl")
 
 
 def decided(scored: Iterable[Scored], style: Style) -> Iterator[Labelled]:

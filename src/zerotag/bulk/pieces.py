@@ -114,7 +114,9 @@ class Cutting:
             self.characters += 0 if isinstance(unit.content, Reject) else len(unit.content.sentence.text)
         else:
             raw = unit.raw
-            self._lines.append(raw if raw.endswith(b"\n") else raw + b"\n")  # the end of one too long was cut off
+            if self._lines and not self._lines[-1].endswith(b"\n"):  # it was too long, and its end was cut off
+                self._lines[-1] += b"\n"
+            self._lines.append(raw)
             visible = raw[0] > _SPACE and unit.number > 1  # most lines, which need no closer look
             self.records += visible or not unit.is_blank
             self.characters += len(raw.rstrip(b"\r\n")) or 1

@@ -42,7 +42,7 @@ def explain(
 
     if out is not None and out.suffix.lower() not in FILES:
         raise ZerotagError(f"{out} does not end in {', '.join(FILES)}: choose another name")
-    if Path(text, "zerotag.json").is_file():
+    if os.path.isfile(os.path.join(text, "zerotag.json")):  # noqa: PTH113, PTH118 (a Path minds names that are too long)
         raise ZerotagError(f"{text} is a model folder; the text to explain comes after it, in quotation marks")
     from zerotag.explain import explain as explained
     from zerotag.storage import whole_file

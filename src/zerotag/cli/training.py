@@ -102,6 +102,12 @@ def train(
 
     chosen_columns = columns(text_column, label_column, negative, input_format)
     corpus = read(train, columns=chosen_columns)
+    if len(corpus.label_names) > 1 and all(any(example.labels) for example in corpus.examples):
+        typer.echo(
+            f"{train}: every sentence has one of the labels {', '.join(corpus.label_names)}, and all are learnt; "
+            "if one of them means that there is no label, say so with --negative",
+            err=True,
+        )
     dev_corpus = None if dev is None else read(dev, columns=chosen_columns, label_names=corpus.label_names)
 
     from zerotag.checkpoint import delete

@@ -40,9 +40,9 @@ def write_results_page(experiments: Path, page: Path) -> None:
     """Write the page; it follows from the files in `experiments` and nothing else."""
     if not experiments.is_dir():
         raise ZerotagError(f"{experiments}: no such folder; give the one that holds the experiments")
+    text = results_page(experiments, page.parent)
     for results in _published(experiments):
         write_figures(results, results.experiment.results)
-    text = results_page(experiments, page.parent)
     with whole_file(page) as file:
         file.write(text)
 

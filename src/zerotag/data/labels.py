@@ -49,6 +49,12 @@ class LabelScheme:
         if self._known is not None:
             return self._known
         found = sorted({name for name in self._meanings.values() if name is not None})
+        negative = self._columns.negative
+        if found and negative and not self._negatives:
+            raise ZerotagError(
+                f"{source}: no label is {' or '.join(map(shown, negative))}, which was to mean no label; "
+                f"the labels are {listed(found)}; give --negative as the file writes it"
+            )
         if len(found) > 1 and self._columns.negative is None and "c" in self._negatives:
             raise ZerotagError(
                 f"{source}: beside {listed(found)}, 'c' may be a label or mean no label; "

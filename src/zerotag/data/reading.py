@@ -42,6 +42,7 @@ _FORMATS = {
 }
 _DEFAULT = Columns()
 _PathLike = str | os.PathLike[str]
+_GoldRow = tuple[Sentence, frozenset[str], tuple[frozenset[str], ...] | None]
 
 
 def read(path: _PathLike, *, columns: Columns = _DEFAULT, label_names: Sequence[str] | None = None) -> Corpus[Example]:
@@ -63,13 +64,12 @@ def read_gold(
         for row in _rows(path, columns, labelled=True)
     ]
     names = scheme.label_names(str(path))
+    some_by_word = any(by_word is not None for _, _, by_word in found)
     examples = tuple(
         GoldExample(
-            sentence,
-            _flags(names, given),
-            None if by_word is None else tuple(_flags(names, given) for given in by_word),
+            sentence, _flags(names, given), None if by_word is None else tuple(_flags(names, w) for w in by_word)
         )
-        for sentence, given, by_word in found
+        for sentence, given, by_word in (_completed(row, some_by_word) for row in found)
     )
     return Corpus(names, examples, scheme.negative)
 
@@ -125,6 +125,14 @@ def _sentence_names(row: Row, scheme: LabelScheme) -> frozenset[str]:
 
 def _word_names(row: Row, scheme: LabelScheme) -> tuple[frozenset[str], ...] | None:
     return None if row.word_labels is None else tuple(scheme.names(cells) for cells in row.word_labels)
+
+
+def _completed(row: _GoldRow, some_by_word: bool) -> _GoldRow:
+    """Where others have word labels, the words of a sentence without any label have none either."""
+    sentence, given, by_word = row
+    if by_word is None and some_by_word and not given:
+        return sentence, given, (frozenset(),) * len(sentence.words)
+    return row
 
 
 def _flags(label_names: tuple[str, ...], given: frozenset[str]) -> tuple[bool, ...]:

@@ -7,7 +7,7 @@ from functools import partial
 
 from zerotag.data.columns import Columns
 from zerotag.data.lines import Line, paragraphs, without_end
-from zerotag.data.problems import shown
+from zerotag.data.problems import listed, shown
 from zerotag.data.rows import Cell, Record, Row, attempt, check_word
 from zerotag.data.sources import Position, Source
 from zerotag.errors import ZerotagError
@@ -17,10 +17,22 @@ _YES = "positive"  # what a 1 means here, where no column has a name
 _SEVERAL = "|"  # between the names in a cell of several labels
 
 
-def records(source: Source, _columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
+def records(source: Source, columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
     """A record per sentence; without labels one column is enough."""
     for lines in paragraphs(source, start):
+        if lines[0].number == 1:
+            _refuse_table(lines[0], columns)
         yield from attempt(lines, partial(_row, labelled=labelled))
+
+
+def _refuse_table(first: Line, columns: Columns) -> None:
+    """Spreadsheets call something else a .tsv: a row for each sentence, below the names of the columns."""
+    names = without_end(first.raw.decode(errors="replace")).removeprefix("\ufeff").split("\t")
+    if columns.text in names[1:] or (columns.text == names[0] and set(columns.labels) & set(names)):
+        raise ZerotagError(
+            f"{first.where}: the columns {listed(names)} of a table; a .tsv has a word and its label in each line, "
+            "and a blank line after each sentence; say that it is a table with --input-format csv"
+        )
 
 
 def _row(lines: Sequence[Line], *, labelled: bool) -> Row:

@@ -25,10 +25,10 @@ _BUDGET_SHARE = 8  # a backward pass needs what every layer computed, so that le
 
 
 @contextmanager
-def _quick_products() -> Iterator[None]:
-    """TensorFloat-32 where a GPU has it: bfloat16 would blur what a path adds up, full precision takes far longer."""
+def _quick_products(device: torch.device) -> Iterator[None]:
+    """TensorFloat-32 on a GPU: bfloat16 would blur what a path adds up, and full precision takes far longer."""
     before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high" if torch.cuda.is_available() else before)
+    torch.set_float32_matmul_precision("high" if device.type == "cuda" else before)
     try:
         yield
     finally:
@@ -50,9 +50,10 @@ class _EmbeddingScorer(ABC):
 
     def score(self, sentences: Iterable[Sentence]) -> Iterator[Scored]:
         """Scores of each sentence, in the order they come."""
-        budget = token_budget(device_of(self._network)) // _BUDGET_SHARE
+        device = device_of(self._network)
+        budget = token_budget(device) // _BUDGET_SHARE
         for chunk, encoded in in_chunks(self._aligner, sentences):
-            with evaluating(self._network), _quick_products(), torch.inference_mode(False), torch.enable_grad():
+            with evaluating(self._network), _quick_products(device), torch.inference_mode(False), torch.enable_grad():
                 results = in_groups(self._aligner, encoded, budget, self._compute)
             for sentence, its_encoded, (sentence_scores, token_scores) in zip(chunk, encoded, results, strict=True):
                 yield Scored(sentence, sentence_scores, word_scores(its_encoded, token_scores))
