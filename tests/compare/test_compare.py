@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -115,6 +116,23 @@ def test_a_finished_run_is_not_repeated(small: Path, monkeypatch: pytest.MonkeyP
     assert len(second.done) == 5
     assert names(asked) == ["random-baseline.1", "sentence-classifier.1", "attention-heads.1", "occlusion.1"]
     assert before.items() <= contents(first.folder).items()
+
+
+def test_large_corpora_come_first(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    larger = small.parent / "larger"
+    shutil.copytree(small.parent / "smoke-corpus", larger)
+    train_file = larger / "train.tsv"
+    train_file.write_text(train_file.read_text() + "\nIt\tO\nmay\tC\n")
+    small.write_text(small.read_text().replace('["smoke-corpus"]', '["smoke-corpus", "larger"]'))
+    asked = []
+
+    def spy(*arguments: Any) -> Record:
+        asked.append(arguments[0].corpus)
+        return carry_out(*arguments)
+
+    monkeypatch.setattr("zerotag.compare.workbench.carry_out", spy)
+    compare(small, only="*.random-baseline.*")
+    assert asked == ["larger", "smoke-corpus"]
 
 
 def test_methods_share_a_training(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:

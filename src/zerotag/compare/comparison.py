@@ -75,13 +75,16 @@ def compare(
     missing = [run for run in wanted if finished_run(experiment, folder, run) is None]
     if data is None and DATA_VARIABLE in os.environ:
         data = Path(os.environ[DATA_VARIABLE])
-    for corpus in dict.fromkeys(run.corpus for run in missing):
-        read_splits(experiment, corpus, data)  # to check it: workers read what they need
+    sizes = {  # read here to check the corpora, too: workers read what they need
+        corpus: len(read_splits(experiment, corpus, data).train.examples)
+        for corpus in dict.fromkeys(run.corpus for run in missing)
+    }
     encoders = locate_encoders(experiment, missing)
 
     listener = _Listener(len(wanted) - len(missing), len(wanted), on_status)
     bench = Workbench(experiment, data, encoders, folder, side_by_side=jobs)
-    groups = sorted(groups_of(missing), key=bench.begun, reverse=True)
+    # What was begun comes first; then large corpora, so that no long training begins when all others are done.
+    groups = sorted(groups_of(missing), key=lambda group: (bench.begun(group), sizes[group.corpus]), reverse=True)
     if jobs == 1:
         one_after_the_other(groups, bench, listener.hear, deadline)
     else:
