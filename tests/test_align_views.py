@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tiny
-from zerotag.align import Aligner, Batch, Encoded, IntArray
+from zerotag.align import Aligner, Batch, Encoded
+from zerotag.types import IntArray
 
 PAD, SEP = 0, 3
 WINDOW = 16

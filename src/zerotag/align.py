@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from zerotag.tokenizing import Tokens, tokenize_with
-from zerotag.types import FloatArray, Sentence
-
-IntArray = NDArray[np.int64]
+from zerotag.types import FloatArray, IntArray, Sentence
 
 NO_CHARACTER = -1
 
@@ -117,7 +115,7 @@ class Aligner:
         )
 
     def encode_whole(self, sentences: Sequence[Sentence]) -> list[Encoded]:
-        """Sub-words of many sentences at once, whatever their length, the tokenizer working in parallel."""
+        """Sub-words of many sentences at once, whatever their length."""
         return [*self._align(sentences, self._tokenize([well_formed(sentence.text) for sentence in sentences]))]
 
     def _align(self, sentences: Sequence[Sentence], tokenized: Tokens) -> Iterator[Encoded]:

@@ -9,9 +9,9 @@ from itertools import islice
 import numpy as np
 from tokenizers import Tokenizer
 
-from zerotag.align import NO_CHARACTER, Aligner, Batch, Encoded, IntArray, well_formed
+from zerotag.align import NO_CHARACTER, Aligner, Batch, Encoded, well_formed
 from zerotag.config import BILSTM, ModelConfig
-from zerotag.types import Sentence
+from zerotag.types import IntArray, Sentence
 
 LONGEST_SPELLING = 64  # characters; the rest of a word, as in a web address, is not read
 

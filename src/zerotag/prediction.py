@@ -11,10 +11,10 @@ from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from zerotag.align import Aligner, Batch, Encoded, IntArray
+from zerotag.align import Aligner, Batch, Encoded
 from zerotag.batching import by_token_budget
 from zerotag.subwords import Frame, SubWords
-from zerotag.types import FloatArray, Sentence
+from zerotag.types import FloatArray, IntArray, Sentence
 
 AT_ONCE = 1024  # sentences that are held, and sorted by length, at a time
 

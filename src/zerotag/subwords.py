@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zerotag.align import Aligner, Batch, Encoded, IntArray
-from zerotag.types import BoolArray
+from zerotag.align import Aligner, Batch, Encoded
+from zerotag.types import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

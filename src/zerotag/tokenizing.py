@@ -10,10 +10,9 @@ from threading import Lock
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-IntArray = NDArray[np.int64]
+from zerotag.types import IntArray
 
 _REMEMBERED = 50_000  # chunks, some 20 MB: most of what running text has
 _LONGEST = 64  # characters of a chunk that is worth remembering

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float32]
+IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 

@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zerotag.align import Aligner, Encoded, IntArray, flat, word_scores
+from zerotag.align import Aligner, Encoded, flat, word_scores
 from zerotag.bulk.encoders import Encoder
 from zerotag.bulk.pieces import Piece, Reader, Rejected
 from zerotag.bulk.state import State
 from zerotag.prediction import RowScores
 from zerotag.render.jsonl import Origin
 from zerotag.subwords import SubWords
-from zerotag.types import Scored, Sentence
+from zerotag.types import IntArray, Scored, Sentence
 
 
 class Task(NamedTuple):

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from zerotag.align import Aligner, IntArray
+from zerotag.align import Aligner
 from zerotag.metrics.ragged import Floats
 from zerotag.model import Network
 from zerotag.scorers.masking import Masker, Versions
 from zerotag.scorers.random import draws_for
-from zerotag.types import BoolArray, FloatArray, Scored, Sentence
+from zerotag.types import BoolArray, FloatArray, IntArray, Scored, Sentence
 
 KERNEL_WIDTH = 25.0  # on cosine distance × 100
 _DRAWN_AT_ONCE = 2**20  # random numbers

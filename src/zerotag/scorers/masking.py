@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from zerotag.ahead import ahead
-from zerotag.align import Aligner, Encoded, IntArray
+from zerotag.align import Aligner, Encoded
 from zerotag.inference import TorchPredictor, device_of
 from zerotag.model import Network
 from zerotag.prediction import Predictor, predict_row
 from zerotag.subwords import SubWords
-from zerotag.types import BoolArray, FloatArray, Sentence
+from zerotag.types import BoolArray, FloatArray, IntArray, Sentence
 
 _AHEAD = 2  # packs that wait for the network while others are made
 
