@@ -141,7 +141,8 @@ def test_a_folder_wins_over_the_hub(labeller: WordLabeller, monkeypatch: pytest.
 
 
 def test_a_labeller_can_be_copied_and_sent_to_other_processes(labeller: WordLabeller) -> None:
-    texts = ["The pump may stop .", "It may  well stop at night ."]
+    special = labeller.tokenizer.sep_token
+    texts = ["The pump may stop .", "It may  well stop at night .", f"the pump {special} may stop"]
     expected = labeller.label(texts)
     for other in (copy.deepcopy(labeller), pickle.loads(pickle.dumps(labeller))):
         assert other.label(texts) == expected

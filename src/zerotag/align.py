@@ -95,6 +95,10 @@ class Aligner:
         self.offset = len(self._prefix)  # where in a window the sentence's own sub-words begin
         self.capacity = window - len(self._prefix) - len(self._suffix)
 
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._tokenizer.encode_special_tokens = True  # which copies of a tokenizer forget
+
     def encode(self, sentences: Sequence[Sentence]) -> list[Encoded]:
         """Sub-words of many sentences at once, as far as they are to be read."""
         return [*map(self.cut, self.encode_whole(sentences))]
