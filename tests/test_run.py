@@ -97,6 +97,23 @@ def test_stopped_after_every_single_step_it_ends_the_same(model: ModelConfig, tm
     assert {*starts} == {*range(1, STEPS // 2 * (teachers + 1) + 1)}, "it goes on from each"
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+@pytest.mark.filterwarnings("ignore")  # of kernels which are not deterministic in general
+@pytest.mark.usefixtures("_every_step_is_kept")
+def test_stopped_on_a_gpu_it_ends_the_same(model: ModelConfig, tmp_path: Path) -> None:
+    """Where weights are kept twice, and learnt from in half precision."""
+
+    def stop(progress: Progress) -> None:
+        if progress.steps_done == 4:
+            raise KeyboardInterrupt
+
+    gpu = torch.device("cuda")
+    undisturbed = train(toy.corpus(40), model=model, training=QUICK, device=gpu)
+    with pytest.raises(KeyboardInterrupt):
+        train(toy.corpus(40), model=model, training=QUICK, device=gpu, checkpoints=tmp_path, on_progress=stop)
+    assert same(train(toy.corpus(40), model=model, training=QUICK, device=gpu, checkpoints=tmp_path), undisturbed)
+
+
 @pytest.mark.usefixtures("_every_step_is_kept")
 @pytest.mark.parametrize("moment", ["token_targets", "rule_from_sentence_labels"])
 def test_stopped_between_its_parts_it_goes_on_with_the_next(

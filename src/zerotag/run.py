@@ -96,7 +96,6 @@ class Run:
         self._on_progress = on_progress
         self._around = around
         self._optimizer = optimizer(network, training)
-        self._steps = Steps(network, objective, self._optimizer, clipped=training.optimizer == "adamw")
         assert training.batch_size is not None  # they were chosen by now
         assert training.epochs is not None
         self._batch_size = training.batch_size
@@ -104,6 +103,7 @@ class Run:
         self._steps_per_epoch = math.ceil(len(train_set.sentences) / self._batch_size)
         self._all_steps = self._steps_per_epoch * self._epochs
         self._position = checkpoints.resume(network, self._optimizer)
+        self._steps = Steps(network, objective, self._optimizer, clipped=training.optimizer == "adamw")
         self._resumed_at = self._steps_done
         self._started = self._saved = time.monotonic()
         self._reported = -math.inf  # the first step is reported at once: it says where the training goes on

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import NamedTuple
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +24,9 @@ from zerotag.fused import StandIn, can_be_lean
 from zerotag.inference import precision
 from zerotag.model import Network, TensorBatch
 from zerotag.objectives import Objective
+
+if TYPE_CHECKING:
+    from zerotag.one_pass import OnePass
 
 LARGEST_GRADIENT = 1.0  # norm above which gradients are scaled down, the customary value
 
@@ -63,7 +67,7 @@ class Captured:
 
 
 class Steps:
-    """Takes the steps of one training."""
+    """Takes the steps of one training, in the course of which nobody else changes the weights."""
 
     def __init__(self, network: Network, objective: Objective, optimizer: Optimizer, *, clipped: bool) -> None:
         self._network = network
@@ -74,10 +78,19 @@ class Steps:
         self._capturing = isinstance(optimizer, AdamW)
         on_gpu = self._device.type == "cuda"
         self._stand_in = StandIn(network) if on_gpu and can_be_lean(network) else None
+        self._one_pass = self._in_one_pass(self._stand_in) if self._stand_in is not None and clipped else None
         self._seen: set[tuple[int, ...]] = set()
         self._captured: dict[tuple[int, ...], Captured] = {}
         # All of it happens in one stream, since a graph cannot be captured in the default one.
         self._stream = torch.cuda.Stream(self._device) if on_gpu else None
+
+    def _in_one_pass(self, stand_in: StandIn) -> OnePass | None:
+        if not isinstance(self._optimizer, AdamW) or find_spec("triton") is None:
+            return None
+        from zerotag.one_pass import OnePass, works
+
+        with torch.cuda.device(self._device):
+            return OnePass(self._optimizer, stand_in.hand_over_matrices()) if works(self._device) else None
 
     @property
     def token_budget(self) -> int:
@@ -161,10 +174,16 @@ class Steps:
         values = [self._backward(part) for part in parts]
         if self._stand_in is not None:
             self._stand_in.give_gradients()
+        self._update()
+        return values[0] if len(values) == 1 else torch.stack(values).sum()
+
+    def _update(self) -> None:
+        if self._one_pass is not None:
+            self._one_pass.step(LARGEST_GRADIENT)
+            return
         if self._clipped:
             nn.utils.clip_grad_norm_(self._network.parameters(), LARGEST_GRADIENT)
         self._optimizer.step()
-        return values[0] if len(values) == 1 else torch.stack(values).sum()
 
     def _backward(self, part: OnDevice) -> Tensor:
         """Add the gradients of a part to those that are there; returns its share in the loss."""
