@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -249,22 +248,3 @@ def test_a_replayed_training_is_a_computed_one_bit_for_bit(tmp_path: Path, repla
     assert replays.count == 0
     assert same_weights(replayed.network, computed.network)
     assert replayed.rules == computed.rules
-
-
-@needs_gpu
-@pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed")
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("family", ["bert", "mpnet"])
-def test_steps_in_one_pass_over_memory_are_those_in_many(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    network, _ = network_and_aligner(family)
-    assert Steps(network.cuda(), plain(TRAINING), optimizer(network, TRAINING), clipped=True)._one_pass is not None
-    in_one, its_losses = trained_on_gpu("taught", family)
-    monkeypatch.setattr("zerotag.steps.find_spec", lambda _: None)
-    in_many, other_losses = trained_on_gpu("taught", family)
-    assert its_losses == pytest.approx(other_losses, rel=1e-2)
-    changes = [
-        (one - many).norm() / many.norm()
-        for one, many in zip(in_one.parameters(), in_many.parameters(), strict=True)
-        if many.norm() > 0
-    ]
-    assert max(changes) < 1e-2
