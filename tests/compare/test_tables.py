@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,16 +55,43 @@ def test_whose_the_best_published_numbers_are(tables: dict[str, Table]) -> None:
 def test_a_method_that_uses_word_labels_is_never_in_bold(tmp_path: Path) -> None:
     hand = experiment(tmp_path, TOML.replace("test_sentences = 2", ""))
     for method, word_f1 in (("LIME", 0.9), ("Soft attention", 0.5), ("Weighted soft attention", 0.6)):
-        run = run_of(hand, "fce", method, 1)
-        write_record(run_path(tmp_path, run), record(hand, run, word_f1=word_f1))
+        for seed in (1,) if method == "LIME" else (1, 2):
+            run = run_of(hand, "fce", method, seed)
+            write_record(run_path(tmp_path, run), record(hand, run, word_f1=word_f1))
     results = load_results(hand, tmp_path)
     write_summary(results, tmp_path)
     main = all_tables(results, read_significance(tmp_path))[0]
     assert "| LIME † | – | 90.00 (n=1) |" in markdown(main)
-    assert "| Weighted soft attention | – | **60.00 (n=1)** |" in markdown(main)
+    assert "| Weighted soft attention | – | **60.00 ± 0.00ᵗ** |" in markdown(main)
     assert "† uses word labels" in main.note
-    assert "Bold: the highest of our rows without †, where several have the whole test set." in main.note
+    assert "Bold: the highest of our rows without †, where several have the whole test set and all seeds." in main.note
     assert r"\textit{paper: LIME $^\dagger$}" in latex(main)
+
+
+def tables_of(folder: Path, f1_by_seed: dict[str, tuple[float, ...]]) -> list[Table]:
+    hand = experiment(folder)
+    for method, f1s in f1_by_seed.items():
+        for seed, f1 in enumerate(f1s, start=1):
+            run = run_of(hand, "fce", method, seed)
+            write_record(run_path(folder, run), record(hand, run, word_f1=f1))
+    results = load_results(hand, folder)
+    write_summary(results, folder)
+    return all_tables(results, read_significance(folder))
+
+
+@pytest.mark.parametrize(("f1s", "cell"), [((0.6,), "60.00 (n=1)"), ((0.6, 0.6), "**60.00 ± 0.00**")])
+def test_a_mean_over_fewer_seeds_does_not_compete(tmp_path: Path, f1s: tuple[float, ...], cell: str) -> None:
+    main, *_ = tables_of(tmp_path, {"Soft attention": (0.5, 0.3), "Weighted soft attention": f1s})
+    assert f"| Weighted soft attention | – | {cell} |" in markdown(main)
+    assert "| Soft attention | – | 40.00 ± 14.14 |" in markdown(main)
+
+
+def test_without_the_reference_nothing_is_said_of_a_difference_from_it(tmp_path: Path) -> None:
+    main, *_, p_values = tables_of(tmp_path, {"Weighted soft attention": (0.5, 0.4)})
+    assert "Differs from" not in main.note
+    assert "randomisation" not in p_values.note
+    assert p_values.caption == "p-values of the difference from the best published"
+    assert "paper: Soft attention" not in markdown(main)  # as ours is not there
 
 
 SUPERVISED = """
@@ -156,13 +184,30 @@ def test_cost(tables: dict[str, Table]) -> None:
     table = tables["Cost: training, and scoring test sentences FCE own"]
     assert rows(table)[2] == "| RoBERTa | 2.0 | 1.5 | 1.50 | 1,000 | – | – | – | – |"
     assert table.note.startswith("Times are means over the runs on the device that most runs of the cell were made on")
-    assert table.note.endswith("Device: abacus; processes that shared it: 2.")
+    assert ": abacus. Processes that shared it: 2. Passes are" in table.note
+
+
+def test_times_of_another_device_are_marked(tmp_path: Path) -> None:
+    hand = experiment(tmp_path)
+    write_all(hand, tmp_path)
+    for seed in (1, 2):
+        run = run_of(hand, "fce", "RoBERTa", seed)
+        made = record(hand, run, sentence_f1=0.8)
+        write_record(
+            run_path(tmp_path, run), replace(made, made={**made.made, "device": "slide rule", "side_by_side": 1})
+        )
+    results = load_results(hand, tmp_path)
+    write_summary(results, tmp_path)
+    (cost,) = (one for one in all_tables(results, read_significance(tmp_path)) if one.caption.startswith("Cost"))
+    assert rows(cost)[2] == "| RoBERTa | 2.0 | 1.5‡ | 1.50‡ | 1,000 | – | – | – | – |"
+    assert sum("‡" in row for row in rows(cost)) == 1
+    assert ": abacus; ‡ slide rule. Processes that shared it: 1, 2, which is not the same for all cells" in cost.note
 
 
 def test_settings(tables: dict[str, Table]) -> None:
     found = {row.name: [cell.text for cell in row.cells] for row in tables["Settings of the trainings "].rows}
     assert tables["Settings of the trainings "].columns == ("paper", "cls", "sa", "w-sa", "beta-4")
-    assert found["beta"] == ["–", "4", "1", "2", "4"]  # the classifier has the default, and no use for it
+    assert found["beta"] == ["–", "–", "1", "2", "4"]  # the classifier has the default, and no use for it
     assert found["learning rate"] == ["2e-05", "–", "–", "–", "–"]
     assert "seed" not in found
 
@@ -225,6 +270,12 @@ def test_latex() -> None:
 
 def test_cells() -> None:
     assert shown("map", Summary(0.12345, None, 1)) == "12.35"
+    assert [shown("word_threshold", Summary(x, None, 1)) for x in (0.5, 0.0005, -0.00012345, 0.0)] == [
+        "0.500",
+        "0.001",
+        "-0.00012",
+        "0.000",
+    ]
     assert shown("map", Summary(0.5, 0.01, 2)) == "50.00 ± 1.00"
     assert shown("passes_per_1000", Summary(4999.6, 1.0, 2)) == "5,000"
     assert shown("training_seconds", Summary(90, 1.0, 2)) == "1.5"

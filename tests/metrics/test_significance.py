@@ -28,6 +28,10 @@ def f1(table: Ints) -> float:
     return float(2 * true_positives / (2 * true_positives + false_positives + false_negatives))
 
 
+def mean_f1(runs: Ints) -> float:
+    return float(np.mean([f1(runs[:, run]) for run in range(runs.shape[1])]))
+
+
 def exact_p_f1(first: Ints, second: Ints) -> float:
     """Every one of the 2 ** n ways to swap."""
     observed, as_large = abs(f1(first) - f1(second)), 0
@@ -76,6 +80,19 @@ def test_t_test_is_that_of_scipy(pairs: list[tuple[float, float]]) -> None:
 def test_f1_as_in_the_exact_test(seed: int) -> None:
     first, second = counts(9, seed), counts(9, seed + 100)
     assert randomisation_test_f1(first, second) == pytest.approx(exact_p_f1(first, second), abs=0.02)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_mean_f1_of_several_runs_as_in_the_exact_test(seed: int) -> None:
+    """By hand, where runs whose counts were added up would give another answer: one run has far more of them."""
+    scale = np.array([1, 20])[:, np.newaxis]
+    first, second = (np.stack([counts(8, one), counts(8, one + 7)], axis=1) * scale for one in (seed, seed + 100))
+    observed, as_large = abs(mean_f1(first) - mean_f1(second)), 0
+    for swaps in product([False, True], repeat=8):
+        swap = np.array(swaps)[:, np.newaxis, np.newaxis]
+        difference = mean_f1(np.where(swap, second, first)) - mean_f1(np.where(swap, first, second))
+        as_large += abs(difference) >= observed - 1e-12
+    assert randomisation_test_f1(first, second) == pytest.approx(as_large / 2**8, abs=0.02)
 
 
 @pytest.mark.parametrize("seed", range(4))

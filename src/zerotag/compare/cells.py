@@ -9,6 +9,7 @@ USES_WORD_LABELS = "†"
 USES_WORD_LABELS_NOTE = f"{USES_WORD_LABELS} uses word labels, of the development set where it does not say which."
 BY_T_TEST = "ᵗ"
 BY_RANDOMISATION = "ʳ"
+OTHER_DEVICE = "‡"
 NOTHING = "–"
 
 
@@ -24,7 +25,9 @@ def marked(method: Method, name: str = "") -> str:
 def shown(measure: str, summary: Summary) -> str:
     """The mean in the measure's unit, with the deviation where it says something."""
     match measure:
-        case "word_threshold" | "comprehensiveness" | "sufficiency":
+        case "word_threshold":
+            return threshold(summary.mean)
+        case "comprehensiveness" | "sufficiency":
             return f"{summary.mean:.3f}"
         case "epochs":
             return f"{summary.mean:.1f}"
@@ -42,7 +45,12 @@ def published_number(measure: str, number: float | None) -> str:
     """A number as it was printed."""
     if number is None:
         return NOTHING
-    return f"{number:.3f}" if measure == "word_threshold" else f"{number:.2f}"
+    return threshold(number) if measure == "word_threshold" else f"{number:.2f}"
+
+
+def threshold(number: float) -> str:
+    """To three places, and to two digits where these would all be 0."""
+    return f"{number:.3f}" if number == 0 or abs(number) >= 0.0005 else f"{number:.2g}"
 
 
 def p_value(p: float | None) -> str:

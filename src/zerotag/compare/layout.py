@@ -122,6 +122,7 @@ _TEX = str.maketrans(
         "±": r"$\pm$",
         "×": r"$\times$",
         "†": r"$^\dagger$",
+        "‡": r"$^\ddagger$",
         "ᵗ": "$^{t}$",
         "ʳ": "$^{r}$",
         "β": r"$\beta$",

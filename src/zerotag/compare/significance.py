@@ -29,7 +29,10 @@ class Difference:
     """Two-tailed paired t-test over the seeds of both."""
 
     randomisation: float | None
-    """Paired approximate randomisation over the test sentences of both, all shared seeds of a sentence together."""
+    """Paired approximate randomisation over the test sentences of both, all shared seeds of a sentence together.
+
+    It asks whether the means over these seeds would differ on other sentences, not whether they would with other seeds.
+    """
 
     seeds: int
     """How many seeds both have."""
@@ -123,11 +126,11 @@ def _randomisation(measure: str, pairs: Sequence[tuple[Record, Record]]) -> floa
     if measure == "sentence_f1" or any(len(record.sentences) != 1 for pair in pairs for record in pair):
         return None
     our_rows, their_rows = _shared_sentences(*pairs[0])
-    ours = np.sum([_per_sentence(measure, record) for record, _ in pairs], axis=0)[our_rows]
-    theirs = np.sum([_per_sentence(measure, record) for _, record in pairs], axis=0)[their_rows]
+    ours = np.stack([_per_sentence(measure, record) for record, _ in pairs], axis=1)[our_rows]
+    theirs = np.stack([_per_sentence(measure, record) for _, record in pairs], axis=1)[their_rows]
     if measure == "word_f1":
         return randomisation_test_f1(ours.astype(np.int64), theirs.astype(np.int64))
-    return randomisation_test_map(ours / len(pairs), theirs / len(pairs))
+    return randomisation_test_map(ours.mean(axis=1), theirs.mean(axis=1))
 
 
 def _per_sentence(measure: str, record: Record) -> Floats:

@@ -15,7 +15,7 @@ from zerotag.metrics import Summary, mean_and_deviation
 from zerotag.storage import whole_file
 
 SUMMARY = "summary.json"
-_SECONDS = ("training_seconds", "seconds_per_1000")
+SECONDS = ("training_seconds", "seconds_per_1000")
 
 Summaries = dict[str, dict[str, dict[str, Summary]]]
 """Corpus → method → measure → mean, deviation and number of seeds."""
@@ -32,14 +32,18 @@ def summaries(results: Results) -> Summaries:
 
 
 def _over_seeds(records: Sequence[Record]) -> dict[str, Summary]:
-    """Seconds of different machines have no mean: those of the commonest count, of equally common ones the first."""
-    device = Counter(record.made["device"] for record in records).most_common(1)[0][0]
+    device = timed_on(records)
     values: dict[str, list[float]] = {}
     for record in records:
         for measure, value in record.measures().items():
-            if measure not in _SECONDS or record.made["device"] == device:
+            if measure not in SECONDS or record.made["device"] == device:
                 values.setdefault(measure, []).append(value)
     return {measure: mean_and_deviation(several) for measure, several in values.items()}
+
+
+def timed_on(records: Sequence[Record]) -> str:
+    """Seconds of different machines have no mean: those of the commonest count, of equally common ones the first."""
+    return str(Counter(record.made["device"] for record in records).most_common(1)[0][0])
 
 
 def write_summary(results: Results, folder: Path) -> None:

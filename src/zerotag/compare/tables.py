@@ -11,12 +11,12 @@ from zerotag.compare.cells import (
     BY_RANDOMISATION,
     BY_T_TEST,
     NOTHING,
+    OTHER_DEVICE,
     USES_WORD_LABELS,
     USES_WORD_LABELS_NOTE,
     marked,
     p_value,
     published_number,
-    setting,
     shown,
 )
 from zerotag.compare.experiment import Method
@@ -25,13 +25,13 @@ from zerotag.compare.published import (
     CORPUS_TITLES,
     OTHER_ROWS,
     PAPER,
-    PAPER_SETTINGS,
     best_without_word_labels,
     others,
     paper,
     used_word_labels,
 )
 from zerotag.compare.results import Results
+from zerotag.compare.settings_table import settings_table
 from zerotag.compare.significance import (
     LEVEL,
     Difference,
@@ -40,7 +40,7 @@ from zerotag.compare.significance import (
     from_published,
     read_significance,
 )
-from zerotag.compare.summary import summaries
+from zerotag.compare.summary import SECONDS, summaries, timed_on
 from zerotag.storage import whole_file
 
 Columns = Mapping[str, str]
@@ -85,15 +85,14 @@ _RANKING_NOTE = (
 _BAR = "Best published without word labels"
 _P_VALUES_NOTE = (
     "t: two-tailed paired t-test over the seeds that both have; r: paired approximate randomisation over test "
-    "sentences. n: seeds, where fewer than all."
+    "sentences, of the means over these seeds: it says nothing of other seeds. n: seeds, where fewer than all. "
 )
 _FROM_PUBLISHED_NOTE = (
-    f" From the best published: two-tailed one-sample t-test over seeds, the numbers of “{_BAR}” in the first table "
+    f"From the best published: two-tailed one-sample t-test over seeds, the numbers of “{_BAR}” in the first table "
     "taken as exact; whether above or below them, that table shows."
 )
 _MARKS = "Marks as in the first table."
 _NOT_COMPARED = {"sufficiency", *THRESHOLDS.values(), *COST.values()}  # more is not better
-_NOT_SETTINGS = ("seed", "dev_share")
 
 Tests = Mapping[str, Mapping[str, Mapping[str, Difference | FromPublished]]]
 """Corpus → method → measure → tests."""
@@ -136,7 +135,7 @@ class _Tables:
         for corpus in self._corpora:
             yield self._of_methods("Words of the test set", WORDS, [corpus])
         yield self._of_methods("Word thresholds, from which on a word is positive", THRESHOLDS, self._corpora)
-        yield self._settings()
+        yield settings_table(self._results)
         yield self._sweep()
         yield self._of_methods("Rationales, by ERASER's conventions", RATIONALES, self._corpora, _RATIONALE_NOTE)
         yield self._of_methods("Three definitions of MAP", RANKING, self._corpora, _RANKING_NOTE)
@@ -153,42 +152,10 @@ class _Tables:
         """A row for each method and, where the paper has one too, its row below."""
         rows: list[Row] = []
         for method in self._methods:
-            rows += _rows([(self._name(method), partial(self._ours, method))], columns, corpora)
-            rows += _rows([(_papers_name(method), partial(_papers, method))], columns, corpora, quoted=True)
+            ours = list(_rows([(self._name(method), partial(self._ours, method))], columns, corpora))
+            papers = _rows([(_papers_name(method), partial(_papers, method))], columns, corpora, quoted=True)
+            rows += [*ours, *papers] if ours else []
         return Table(caption, tuple(map(_title, corpora)), tuple(columns), tuple(rows), note)
-
-    def _settings(self) -> Table:
-        """What every training was told, and what the paper says."""
-        found: dict[str, dict[str, set[str]]] = {}  # setting → training → values
-        names = list(self._experiment.trainings)
-        for run, record in self._results.records.items():
-            if record.training is not None and run.method.training is not None:
-                declared = self._experiment.trainings[run.method.training]
-                told = {
-                    "training sentences": declared.sentences or "all",
-                    "word labels": declared.word_labels,
-                    **record.training.model,
-                    **record.training.training,
-                    "parameters": record.training.parameters,
-                }
-                for name, value in told.items():
-                    if name not in _NOT_SETTINGS:
-                        found.setdefault(name, {}).setdefault(run.method.training, set()).add(setting(value))
-        rows = [
-            Row(
-                name.replace("_", " "),
-                tuple(
-                    Cell(text)
-                    for text in (
-                        PAPER_SETTINGS.get(name, NOTHING),
-                        *(" / ".join(sorted(by_training.get(one, {NOTHING}))) for one in names),
-                    )
-                ),
-            )
-            for name, by_training in found.items()
-        ]
-        note = "More than one value: they differ by corpus. Parameters are those that were trained."
-        return Table("Settings of the trainings", ("",), ("paper", *names), tuple(rows), note)
 
     def _sweep(self) -> Table:
         """Soft attention by its β, where there are several with all else equal."""
@@ -221,12 +188,13 @@ class _Tables:
                 for one in methods
             ),
         ]
+        other = self._experiment.reference if self._differences else "the best published"
         return Table(
-            f"p-values of the difference from {self._experiment.reference}",
+            f"p-values of the difference from {other}",
             tuple(map(_title, self._corpora)),
             tuple(P_VALUES),
             tuple(_rows(rows, P_VALUES, self._corpora)),
-            _P_VALUES_NOTE + (_FROM_PUBLISHED_NOTE if self._from_published else ""),
+            (_P_VALUES_NOTE if self._differences else "") + (_FROM_PUBLISHED_NOTE if self._from_published else ""),
         )
 
     def _name(self, method: Method) -> str:
@@ -238,7 +206,14 @@ class _Tables:
         if summary is None:
             return Cell(NOTHING)
         text = f"{shown(measure, summary)}{self._marks(method, corpus, measure)}{self._fewer(summary.n)}"
-        compared = measure not in _NOT_COMPARED and method.test_sentences is None and not method.uses_word_labels
+        if measure in SECONDS and timed_on(list(self._results.of(corpus, method.name).values())) != self._device:
+            text += OTHER_DEVICE
+        compared = (
+            measure not in _NOT_COMPARED
+            and method.test_sentences is None
+            and not method.uses_word_labels
+            and summary.n == len(self._experiment.seeds)
+        )
         return Cell(text, summary.mean if compared else None)
 
     def _marks(self, method: Method, corpus: str, measure: str) -> str:
@@ -261,12 +236,21 @@ class _Tables:
 
     @property
     def _legend(self) -> str:
+        seeds = len(self._experiment.seeds)
+        what = "one seed" if seeds == 1 else f"mean ± sample standard deviation over {seeds} seeds (n where fewer)"
         return (
-            f"Percent, mean ± standard deviation over {len(self._experiment.seeds)} seeds (n where fewer); paper: "
-            f"{PAPER}. {USES_WORD_LABELS_NOTE} Bold: the highest of our rows without {USES_WORD_LABELS}, "
-            f"where several have the whole test set. Differs from {self._experiment.reference} at p < {LEVEL}: "
-            f"{BY_T_TEST} by a paired t-test over seeds, "
-            f"{BY_RANDOMISATION} by randomisation over sentences.{self._bar_legend}"
+            f"Percent, {what}; paper: {PAPER}. {USES_WORD_LABELS_NOTE} Bold: the highest of our rows without "
+            f"{USES_WORD_LABELS}, where several have the whole test set and all seeds.{self._marks_legend}"
+            f"{self._bar_legend}"
+        )
+
+    @property
+    def _marks_legend(self) -> str:
+        if not self._differences:
+            return ""
+        return (
+            f" Differs from {self._experiment.reference} at p < {LEVEL}: {BY_T_TEST} by a paired t-test over seeds, "
+            f"{BY_RANDOMISATION} by randomisation over sentences, of the means over these seeds."
         )
 
     @property
@@ -283,13 +267,21 @@ class _Tables:
         return f" {_BAR}: " + "; ".join(f"{', '.join(where)} by {name}" for name, where in whose.items()) + "."
 
     @property
+    def _device(self) -> str:
+        """That of most runs."""
+        return timed_on(list(self._results.records.values()))
+
+    @property
     def _circumstances(self) -> str:
         made = [record.made for record in self._results.records.values()]
-        devices = ", ".join(sorted({str(one["device"]) for one in made}))
-        counts = ", ".join(map(str, sorted({one["side_by_side"] for one in made})))
+        others = sorted({str(one["device"]) for one in made} - {self._device})
+        counts = sorted({one["side_by_side"] for one in made})
         return (
-            "Times are means over the runs on the device that most runs of the cell were made on (n where fewer). "
-            f"Passes are sequences through the encoder. Device: {devices}; processes that shared it: {counts}."
+            "Times are means over the runs on the device that most runs of the cell were made on (n where fewer): "
+            f"{self._device}{f'; {OTHER_DEVICE} ' + ', '.join(others) if others else ''}. "
+            f"Processes that shared it: {', '.join(map(str, counts))}"
+            f"{'' if len(counts) == 1 else ', which is not the same for all cells: their times are no race'}. "
+            "Passes are sequences through the encoder."
         )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def paired_t_test(first: Sequence[float], second: Sequence[float]) -> float | No
         return None
     if difference.std == 0:
         return float(difference.mean == 0)
-    t = difference.mean / (difference.std / sqrt(difference.n))
+    t = difference.mean / (difference.std / math.sqrt(difference.n))
     return float(2 * stdtr(difference.n - 1, -abs(t)))
 
 
@@ -54,8 +54,16 @@ def randomisation_test_f1(first: Ints, second: Ints, *, rounds: int = ROUNDS, se
 
     Approximate randomisation: were the systems alike, swapping their answers to any sentence would change nothing;
     p is how often random swaps give a difference as large as the one observed, (r + 1) / (rounds + 1).
+
+    Counts are (sentences, 3), or (sentences, runs, 3) of several runs: what is compared then is the mean of their F1,
+    and what is swapped a sentence with its answers in all runs.
     """
-    return _randomisation_test(first.astype(np.float64), second.astype(np.float64), f1_of_counts, rounds, seed)
+
+    def mean_f1(totals: Floats) -> Floats:
+        f1: Floats = f1_of_counts(totals.reshape(*totals.shape[:-1], -1, 3)).mean(axis=-1)
+        return f1
+
+    return _randomisation_test(_in_rows(first), _in_rows(second), mean_f1, rounds, seed)
 
 
 def randomisation_test_map(first: Floats, second: Floats, *, rounds: int = ROUNDS, seed: int = 0) -> float:
@@ -68,6 +76,10 @@ def randomisation_test_map(first: Floats, second: Floats, *, rounds: int = ROUND
         return totals[..., 0] / int(np.count_nonzero(defined))
 
     return _randomisation_test(first[defined, np.newaxis], second[defined, np.newaxis], mean, rounds, seed)
+
+
+def _in_rows(counts: Ints) -> Floats:
+    return counts.reshape(len(counts), math.prod(counts.shape[1:])).astype(np.float64)
 
 
 def _randomisation_test(
