@@ -46,7 +46,10 @@ def settings_table(results: Results) -> Table:
         for name, by_training in found.items()
         if by_training and name not in _NOT_SETTINGS
     ]
-    note = f"More than one value: they differ by corpus. {NOTHING}: no use for it, or not said. Parameters are those that were trained."
+    note = (
+        f"More than one value: they differ by corpus. {NOTHING}: no use for it, or not said. "
+        "Parameters are those that were trained."
+    )
     return Table("Settings of the trainings", ("",), ("paper", *names), tuple(rows), note)
 
 
