@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -85,10 +84,12 @@ class Steps:
         self._stream = torch.cuda.Stream(self._device) if on_gpu else None
 
     def _in_one_pass(self, stand_in: StandIn) -> OnePass | None:
-        if not isinstance(self._optimizer, AdamW) or find_spec("triton") is None:
+        if not isinstance(self._optimizer, AdamW):
             return None
-        from zerotag.one_pass import OnePass, works
-
+        try:
+            from zerotag.one_pass import OnePass, works
+        except ImportError:  # not every build of PyTorch comes with Triton
+            return None
         with torch.cuda.device(self._device):
             return OnePass(self._optimizer, stand_in.hand_over_matrices()) if works(self._device) else None
 
