@@ -15,9 +15,8 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 import tiny
 import toy
-from zerotag.render.jsonl import encode, record
 from zerotag.serve.models import ServedModel
-from zerotag.types import Rule, Scored, Sentence, decide
+from zerotag.types import Rule, Scored, Sentence
 
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 HEDGES = Rule(word_threshold=0.4273, sentence_threshold=0.4682, origin="sentence labels")
@@ -68,9 +67,7 @@ def known_scores() -> Iterator[None]:
     """While this lasts, services score words as tests know."""
 
     def label(model: ServedModel, method: str, sentences: Sequence[Sentence]) -> list[str]:
-        names, rules = model.labeller.label_names, model.labeller.rules
-        scored = KnownScores(method, names).score(sentences)
-        return [encode(record(decide(one, names, rules), names)) for one in scored]
+        return model._records(method, KnownScores(method, model.labeller.label_names).score(sentences))
 
     with mock.patch.object(ServedModel, "_label", label), mock.patch.object(ServedModel, "_explain", label):
         yield

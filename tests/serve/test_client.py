@@ -23,6 +23,7 @@ from zerotag.types import Labelled
 ONE = tiny.labeller()
 THREE = tiny.labeller("roberta", labels=("hedge", "fault", "wet"))
 KEY = "0123456789abcdef"
+WITH_PORT = "http://127.0.0.1:{}".format
 
 
 @pytest.fixture(scope="module")
@@ -111,9 +112,10 @@ def test_a_model_that_is_replaced_is_noticed(tmp_path: Path) -> None:
 
 
 def test_addresses_that_are_none() -> None:
-    for url in ("localhost:8000", "ftp://localhost", "http://", ""):
+    for url in ("localhost:8000", "ftp://localhost", "http://", "", "http://[::1", *map(WITH_PORT, ("abc", 0, 65536))):
         with pytest.raises(ZerotagError, match="is not the address of a service"):
             Client(url)
+    Client(WITH_PORT(65535))
 
 
 class Moody(BaseHTTPRequestHandler):

@@ -72,6 +72,32 @@ def test_json_lines_with_words(page: Page) -> None:
     assert page.locator("#sentences .word").all_text_contents() == ["can", "not", "may be"]
 
 
+@pytest.mark.parametrize("column", ["text", "words"])
+def test_json_lines_with_texts_and_words(page: Page, column: str) -> None:
+    rows = [
+        {"text": "It may rain.", "label": 1},
+        {"words": ["can", "may be"]},
+        {"text": None, "words": ["so it", "goes"]},
+        {"sentence": "It holds."},
+    ]
+    drop(page, "data.jsonl", "\n".join(map(json.dumps, rows)))
+    expect(page.locator("#file-card")).to_contain_text("data.jsonl 4 texts")
+    page.select_option("#column", column)
+    assert shown(page) == ["It may rain.", "can may be", "so it goes", "It holds."]
+    assert page.locator("#sentences > li").nth(1).locator(".word").all_text_contents() == ["can", "may be"]
+
+
+def test_columns_that_are_chosen_are_not_filled_from_others(page: Page) -> None:
+    drop(page, "data.jsonl", '{"text": "It may rain.", "note": "Wet."}\n{"text": "It holds."}')
+    page.select_option("#column", "note")
+    expect(page.locator("#sentences .text")).to_have_text(["Wet."])
+
+
+def test_empty_cells_are_not_filled_from_other_columns(page: Page) -> None:
+    drop(page, "table.csv", "text,words\nIt may rain.,3\n,5\n")
+    assert shown(page) == ["It may rain."]
+
+
 def test_words_with_tabs_are_not_mistaken_for_others(page: Page) -> None:
     drop(page, "data.jsonl", '{"words": ["may\\tbe"]}\n{"words": ["may", "be"]}')
     settled(page)
@@ -82,6 +108,22 @@ def test_words_and_labels(page: Page) -> None:
     drop(page, "gold.tsv", "The\tO\npump\tO\nmay\thedge\n\n\ndo\u00a0n't\tO\nstop\tO\n")
     assert shown(page) == ["The pump may", "do\u00a0n't stop"]
     assert page.locator("#sentences .word").all_text_contents() == ["The", "pump", "may", "do\u00a0n't", "stop"]
+
+
+@pytest.mark.parametrize("header", ["text\tlabel", "sentence\tlabel", "id\ttext", '"Text"\t"Label"', "a, b; c\ttext"])
+def test_a_spreadsheet_with_tabs_is_a_table(page: Page, header: str) -> None:
+    is_last = header.endswith("text")
+    rows = [("7", text) if is_last else (text, "7") for text in map(quoted, TEXTS)]
+    drop(page, "table.tsv", "\ufeff" + "".join(f"{line}\r\n" for line in (header, *map("\t".join, rows))))
+    assert shown(page) == TEXTS
+    expect(page.locator("#file-card")).to_contain_text("table.tsv 3 texts")
+
+
+@pytest.mark.parametrize("first", ["text\tO", "sentence\thedge", "label\tO", "text", '"\tO', "words\tlabel"])
+def test_words_are_no_names_of_columns(page: Page, first: str) -> None:
+    drop(page, "gold.tsv", f"{first}\nmay\thedge\n")
+    word = first.split("\t")[0]
+    assert shown(page) == [f"{word} may"]
 
 
 def test_a_file_can_be_chosen(page: Page, tmp_path: Path) -> None:

@@ -103,6 +103,7 @@ def test_csv_with_an_empty_last_cell(page: Page, text: str) -> None:
         ("a.csv", b'text\n"a"b', "a.csv, line 2: text after a closing quote; double the quotes inside a quoted cell."),
         ("a.csv", b'text,n\n"x\ny",1\nz', "a.csv, line 4: 1 columns, the header has 2."),
         ("a.csv", b"text,n\n", "a.csv, line 1: a header and no rows."),
+        ("a.tsv", b"text\tlabel\nIt may rain\t1\nIt holds", "a.tsv, line 3: 1 columns, the header has 2."),
         ("a.jsonl", b'{"text": "x"}\n\n{"text"', "a.jsonl, line 3: not valid JSON; write one object per line."),
         ("a.jsonl", b"[1]", "a.jsonl, line 1: not a JSON object."),
         ("a.jsonl", b'{"n": 1}', "a.jsonl, line 1: no field with a text, such as “text”, or with a list of words."),

@@ -26,8 +26,8 @@ def three(page: Page) -> Page:
     return page
 
 
-def records(service: Service, text: str, model: str = "hedges") -> list[dict[str, Any]]:
-    return service.label(text.split("\n"), model=model).json["results"]  # type: ignore[no-any-return]
+def records(service: Service, text: str, model: str = "hedges", method: str = "native") -> list[dict[str, Any]]:
+    return service.label(text.split("\n"), model=model, method=method).json["results"]  # type: ignore[no-any-return]
 
 
 def by_rule(results: list[dict[str, Any]], rule: Rule) -> list[str]:
@@ -107,6 +107,28 @@ def test_the_mark_is_where_calibration_was(page: Page) -> None:
     slide(page, 0.6)
     slide(page, 0.43)  # the nearest step stands for the exact number
     expect(page.locator("text=put it back")).to_be_hidden()
+
+
+def test_other_methods_are_decided_as_the_service_does(page: Page, page_service: Service, tmp_path: Path) -> None:
+    text = "The motor may turn a bolt."
+    (result,) = records(page_service, text, method="occlusion")
+    scores = {word["text"]: word["score"] for word in result["words"]}
+    assert HEDGES.word_threshold < scores["motor"] < 0.5  # the model's own threshold would mark it
+    page.select_option("#method", "occlusion")
+    write(page, text)
+    assert marked(page) == [word["text"] for word in result["words"] if word["label"]] == ["may"]
+    expect(page.locator("#summary")).to_have_text("1 sentence · 1 hedge (1 word marked)")
+    expect(page.locator(".threshold output")).to_have_text("0.50")
+    expect(page.locator(".threshold .note")).to_have_text("▾ fixed at 0.50, as for every method but the model's own")
+    low, high = min(scores.values()), max(scores.values())
+    at = page.locator(".track .mark").evaluate("mark => Number(mark.style.getPropertyValue('--at'))")
+    assert at == pytest.approx((0.5 - low) / (high - low), abs=1e-4)
+    slide(page, 1.0)
+    page.click("text=put it back")
+    assert json.loads(downloaded(page, "#download", tmp_path).read_text(encoding="utf-8")) == result
+    page.locator("#sentences .word", has_text="bolt").click()
+    (corrected,) = read_gold(downloaded(page, "#corrections-tsv", tmp_path)).examples
+    assert corrected.word_labels == tuple((word in ("may", "bolt"),) for word in scores)
 
 
 def test_three_labels_and_their_rules(three: Page, page_service: Service) -> None:

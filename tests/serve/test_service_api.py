@@ -208,13 +208,17 @@ def test_models(service: Service) -> None:
     answer = service.get("/v1/models").json
     assert answer["limits"]["characters"] == 200
     one, three, classifier = answer["models"]
+    own = {"word_threshold": 0.5, "sentence_threshold": 0.5, "origin": "fixed"}
+    fixed = {**own, "origin": "fixed, as for every method but the model's own"}
+    others = ["occlusion", "gradient-x-input", "integrated-gradients", "lime"]
     assert len({one["revision"], three["revision"], classifier["revision"]}) == 3
     assert one == {
         "name": "one",
         "revision": one["revision"],
         "labels": ["hedge"],
-        "rules": {"hedge": {"word_threshold": 0.5, "sentence_threshold": 0.5, "origin": "fixed"}},
-        "methods": ["native", "occlusion", "gradient-x-input", "integrated-gradients", "lime"],
+        "rules": {"hedge": own},
+        "methods": ["native", *others],
+        "rules_by_method": {"native": {"hedge": own}, **{method: {"hedge": fixed} for method in others}},
         "default": True,
         "encoder": "tiny",
         "depth": 2,
@@ -222,6 +226,7 @@ def test_models(service: Service) -> None:
     }
     assert three["labels"] == ["hedge", "fault", "wet"]
     assert (three["default"], "native" in classifier["methods"]) == (False, False)
+    assert list(classifier["rules_by_method"]) == classifier["methods"]
 
 
 def test_health_and_metrics(service: Service) -> None:

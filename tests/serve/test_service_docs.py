@@ -78,3 +78,13 @@ def test_every_code_is_explained() -> None:
     codes = {code for source in sources for code in re.findall(r'HttpError\(\s*\d+, "(\w+)"', source)}
     assert codes
     assert codes <= set(re.findall(r"`(\w+)`", PAGE))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [("GET", "/nowhere", 404, "not_found"), ("GET", "/v1/label", 405, "wrong_method")],
+)
+def test_refusals_are_in_the_table(service: Service, method: str, path: str, status: int, code: str) -> None:
+    answer = service.ask(method, path)
+    assert (answer.status, answer.code) == (status, code)
+    assert re.search(rf"^\| {status} \|.*`{code}`.*\|$", PAGE, flags=re.MULTILINE)

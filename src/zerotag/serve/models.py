@@ -25,7 +25,7 @@ from zerotag.scorers.native import NativeScorer
 from zerotag.serve.lane import Lane
 from zerotag.serve.metrics import Metrics
 from zerotag.serve.settings import Settings
-from zerotag.types import Scored, Sentence, decide
+from zerotag.types import Rule, Scored, Sentence, decide
 
 _MOST_WORKERS = 4
 _EXPLAINING = ("occlusion", "gradient-x-input", "integrated-gradients", "lime")
@@ -93,12 +93,16 @@ class ServedModel:
             "name": self.name,
             "revision": self.revision,
             "labels": list(manifest.label_names),
-            "rules": {name: asdict(rule) for name, rule in zip(manifest.label_names, manifest.rules, strict=True)},
+            "rules": self._described(manifest.rules),
             "methods": list(self.methods),
+            "rules_by_method": {method: self._described(rules_for(method, manifest.rules)) for method in self.methods},
             "encoder": Path(manifest.model.encoder).name,  # not the place it once had on somebody's disk
             "depth": manifest.model.depth,
             "scores": {name: score for name, score in manifest.scores.items() if math.isfinite(score)},
         }
+
+    def _described(self, rules: Sequence[Rule]) -> dict[str, Any]:
+        return {name: asdict(rule) for name, rule in zip(self.labeller.label_names, rules, strict=True)}
 
     def _label(self, _: str, sentences: Sequence[Sentence]) -> list[str]:
         return self._records("native", self._native_scorer.score(sentences))

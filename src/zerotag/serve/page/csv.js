@@ -3,8 +3,7 @@
 const DELIMITERS = [",", ";", "\t"];
 
 /** The rows of a CSV text as [{line, cells}], blank lines left out; throws an Error with the line where it goes wrong. */
-export function parseCsv(text) {
-  const delimiter = delimiterOf(text);
+export function parseCsv(text, delimiter = delimiterOf(text)) {
   const rows = [];
   let cells = [];
   let line = 1; // where we are, and where the row started

@@ -1,10 +1,12 @@
-// Files that people drop: plain text, CSV, JSON lines, and `word<TAB>label` blocks.
+// Files that people drop: plain text, tables with commas or tabs, JSON lines, and `word<TAB>label` blocks.
 
 import { parseCsv } from "./csv.js";
 import { textUnit, wordsUnit } from "./texts.js";
 
 export const KINDS = [".txt", ".csv", ".jsonl", ".tsv"];
 const MAX_BYTES = 20_000_000;
+const TEXT_NAMES = ["text", "sentence"];
+const UNIT_NAMES = [...TEXT_NAMES, "words"]; // a row of JSON lines has one of them, and the next row perhaps another
 
 /**
  * What a file holds: {name, text}, or {name, units}, or {name, columns, column, rows} where one must be chosen.
@@ -27,8 +29,10 @@ export async function readFile(file) {
 }
 
 /** The units of what `readFile` gave, from one of its columns where it has columns. */
-export function unitsOfColumn(content, column) {
-  return content.rows.map((row) => row[column]).flatMap((value) => {
+export function unitsOfColumn({ rows }, column) {
+  const names = UNIT_NAMES.includes(column) ? [column, ...UNIT_NAMES] : [column];
+  return rows.flatMap((row) => {
+    const value = names.map((name) => row[name]).find((one) => one !== undefined && one !== null);
     if (typeof value === "string") return value.trim() ? [textUnit(value)] : [];
     return isWords(value) && value.length ? [wordsUnit(value)] : [];
   });
@@ -51,8 +55,8 @@ async function textOf(file) {
   throw new Error(`${file.name} is not text in UTF-8. Save it as UTF-8 and drop it again.`);
 }
 
-function readCsv(text) {
-  const [header, ...records] = parseCsv(text);
+function readCsv(text, delimiter) {
+  const [header, ...records] = parseCsv(text, delimiter);
   const names = header.cells.map((name) => name.trim());
   const rows = records.map(({ line, cells }) => {
     if (cells.length !== names.length) {
@@ -84,6 +88,17 @@ function readJsonl(text) {
 }
 
 function readTsv(text) {
+  return isTable(text) ? readCsv(text, "\t") : readBlocks(text);
+}
+
+/** Spreadsheets call something else a .tsv: a row for each sentence, below the names of the columns. */
+function isTable(text) {
+  const [header] = text.split(/\r?\n/, 1);
+  const [first, ...others] = header.toLowerCase().split("\t").map((name) => name.replaceAll('"', "").trim());
+  return others.some((name) => TEXT_NAMES.includes(name)) || (TEXT_NAMES.includes(first) && others.includes("label"));
+}
+
+function readBlocks(text) {
   const blocks = [[]];
   for (const line of text.split(/\r?\n/)) {
     if (/^[ \t]*$/.test(line)) blocks.push([]);
@@ -93,7 +108,7 @@ function readTsv(text) {
 }
 
 function table(columns, rows) {
-  const column = ["text", "sentence", "words"].find((name) => columns.includes(name)) ?? longest(columns, rows);
+  const column = UNIT_NAMES.find((name) => columns.includes(name)) ?? longest(columns, rows);
   return { columns, column, rows };
 }
 

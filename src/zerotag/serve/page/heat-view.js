@@ -89,7 +89,7 @@ function dressRow(session, unit, reading, names, cells) {
   });
 }
 
-/** Whether decisions are drawn: the model's threshold says nothing of other methods, unless a person has chosen one. */
+/** Whether decisions are drawn: other methods have scales of their own, and only the main reading's threshold can be moved to fit. */
 export function showsMarks(session, reading) {
   return reading === session.main || reading.method === "native";
 }

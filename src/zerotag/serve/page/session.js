@@ -121,22 +121,22 @@ export class Session extends EventTarget {
     return `k${all.indexOf(label) % HUES}`;
   }
 
-  /** The rule that came with the model. */
-  calibrated(reading, label) {
-    return this.modelOf(reading).rules[label];
+  /** The rule that the service decides by: the model's is for its own scores, and other methods have another. */
+  serviceRule(reading, label) {
+    return this.modelOf(reading).rules_by_method[reading.method][label];
   }
 
-  /** The rule in force: the model's, with the threshold where the person has put it. */
+  /** The rule in force: the service's, with the threshold where the person has put it. */
   rule(reading, label) {
-    const rule = this.calibrated(reading, label);
+    const rule = this.serviceRule(reading, label);
     const threshold = this.#thresholds.get(`${keyOf(reading)}\n${label}`);
     return threshold === undefined ? rule : { ...rule, word_threshold: threshold };
   }
 
-  /** Moves the word threshold of the main reading; null puts it back where calibration left it. */
+  /** Moves the word threshold of the main reading; null puts it back where the service has it. */
   setThreshold(label, threshold) {
     const key = `${keyOf(this.main)}\n${label}`;
-    if (threshold === null || threshold === this.calibrated(this.main, label).word_threshold) this.#thresholds.delete(key);
+    if (threshold === null || threshold === this.serviceRule(this.main, label).word_threshold) this.#thresholds.delete(key);
     else this.#thresholds.set(key, threshold);
     this.announce("thresholds");
   }
@@ -217,7 +217,7 @@ export class Session extends EventTarget {
    */
   #strength(reading, label, scores) {
     if (reading.method === NATIVE) {
-      const { word_threshold: threshold } = this.calibrated(reading, label);
+      const { word_threshold: threshold } = this.serviceRule(reading, label);
       return (i) => position(scores[i], threshold);
     }
     const largest = scores.reduce((most, score) => Math.max(most, Math.abs(score)), 0) || 1;

@@ -1,4 +1,4 @@
-// A slider for the word threshold of one label, over the distribution of scores, with a mark where calibration put it.
+// A slider for the word threshold of one label, over the distribution of scores, with a mark where the service has it.
 
 import { el } from "./dom.js";
 
@@ -52,8 +52,8 @@ export class ThresholdSlider {
       const result = this.#session.result(main, unit);
       return result ? [result.scores[this.#label]] : [];
     });
-    const { word_threshold: calibrated } = this.#session.calibrated(main, this.#label);
-    this.#range = main.method === "native" ? [Math.min(0, calibrated), Math.max(1, calibrated)] : rangeOf(scores, calibrated);
+    const { word_threshold: initial } = this.#session.serviceRule(main, this.#label);
+    this.#range = main.method === "native" ? [Math.min(0, initial), Math.max(1, initial)] : rangeOf(scores, initial);
     const [low, high] = this.#range;
     Object.assign(this.#input, { min: low, max: high, step: (high - low) / STEPS });
     this.#bars.setAttribute("d", histogram(scores, low, high));
@@ -63,15 +63,15 @@ export class ThresholdSlider {
   /** Shows where the threshold is. */
   show() {
     const { main } = this.#session;
-    const { word_threshold: calibrated, origin } = this.#session.calibrated(main, this.#label);
+    const { word_threshold: initial, origin } = this.#session.serviceRule(main, this.#label);
     const { word_threshold: threshold } = this.#session.rule(main, this.#label);
-    const moved = threshold !== calibrated;
+    const moved = threshold !== initial;
     this.#input.value = threshold;
     this.#output.textContent = threshold.toFixed(2);
     this.#input.setAttribute("aria-valuetext", moved ? threshold.toFixed(2) : `${threshold.toFixed(2)}, where the mark is`);
-    this.#place(this.#mark, calibrated);
+    this.#place(this.#mark, initial);
     this.#place(this.#input, threshold);
-    this.#note.textContent = `▾ ${main.method === "native" ? "" : "for own scores: "}${originOf(calibrated, origin)}`;
+    this.#note.textContent = `▾ ${originOf(initial, origin)}`;
     this.#reset.hidden = !moved;
   }
 
@@ -86,9 +86,9 @@ export class ThresholdSlider {
     const [low, high] = this.#range;
     const step = (threshold) => Math.round((STEPS * (threshold - low)) / (high - low));
     const value = Number(this.#input.value);
-    const { word_threshold: calibrated } = this.#session.calibrated(this.#session.main, this.#label);
-    // The calibrated number need not lie on a step: the step nearest to it stands for it.
-    this.#put(step(value) === step(calibrated) ? calibrated : value);
+    const { word_threshold: initial } = this.#session.serviceRule(this.#session.main, this.#label);
+    // The service's number need not lie on a step: the step nearest to it stands for it.
+    this.#put(step(value) === step(initial) ? initial : value);
   }
 
   #put(threshold) {
@@ -101,13 +101,14 @@ export class ThresholdSlider {
   }
 }
 
-/** Where the threshold of a model is, and why there. */
+/** Where the service has a threshold, and why there; the origin of one that is fixed may say for what. */
 function originOf(threshold, origin) {
-  return origin === "fixed" ? `fixed at ${threshold.toFixed(2)}` : `calibrated at ${threshold.toFixed(2)} (${origin})`;
+  const at = `at ${threshold.toFixed(2)}`;
+  return origin.startsWith("fixed") ? origin.replace("fixed", `fixed ${at}`) : `calibrated ${at} (${origin})`;
 }
 
-function rangeOf(scores, calibrated) {
-  let [low, high] = [Math.min(0, calibrated), Math.max(0.1, calibrated)];
+function rangeOf(scores, initial) {
+  let [low, high] = [Math.min(0, initial), Math.max(0.1, initial)];
   for (const some of scores) {
     for (const score of some) {
       if (score < low) low = score;
