@@ -29,12 +29,12 @@ def _require(condition: bool, name: str, value: object, allowed: str) -> None:
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", NoneType: "leave it out"}
 
 
-def _require_types(config: ModelConfig | TrainConfig) -> None:
-    """Every value is of the type its annotation names."""
-    for name, annotation in get_type_hints(type(config)).items():
+def require_types(record: object) -> None:
+    """Every value of a dataclass is of the type its annotation names."""
+    for name, annotation in get_type_hints(type(record)).items():
         kinds = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
         allowed = "; ".join(_KINDS.get(kind) or " or ".join(get_args(kind)) for kind in kinds)
-        value = getattr(config, name)
+        value = getattr(record, name)
         _require(any(_is_a(kind, value) for kind in kinds), name, value, allowed)
 
 
@@ -90,7 +90,7 @@ class ModelConfig:
     """Read one window of a sentence and no more: the words past it score 0."""
 
     def __post_init__(self) -> None:
-        _require_types(self)
+        require_types(self)
         _require(self.depth is None or self.depth >= 1, "depth", self.depth, "1 or more; leave it out for auto")
         _require(0 < self.beta <= 64, "beta", self.beta, "above 0 and at most 64; the paper uses 2")
         _require(
@@ -176,7 +176,7 @@ class TrainConfig:
     """Everything random follows from it."""
 
     def __post_init__(self) -> None:
-        _require_types(self)
+        require_types(self)
         _require(
             self.epochs is None or self.epochs >= 1,
             "epochs",

@@ -65,6 +65,50 @@ def test_labels_without_a_column(tmp_path: Path) -> None:
         read(path, columns=TOXIC, label_names=("insult",))
 
 
+@pytest.mark.parametrize("values", [("1", "0"), ("yes", "O"), ("0", "0"), ("TRUE", "false")])
+def test_one_column_of_flags_says_nothing_of_other_labels(tmp_path: Path, values: tuple[str, str]) -> None:
+    path = write(tmp_path, "a.csv", "text,hedge\n" + "".join(f"a,{value}\n" for value in values))
+    columns = Columns(labels=("hedge",))
+    message = "^no column for the labels 'leak'; the label columns are 'hedge'; name one for each label"
+    for reader in (read, read_gold):
+        with pytest.raises(ZerotagError, match=message):
+            reader(path, columns=columns, label_names=("hedge", "leak"))
+        assert reader(path, columns=columns, label_names=("hedge",)).label_names == ("hedge",)
+
+
+def test_one_column_of_flags_that_is_named_after_no_label(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", "text,label\na,0\nb,1\n")
+    with pytest.raises(ZerotagError, match=r"a\.csv:3: unknown label 'label' \(written '1'\); the labels are 'hedge'"):
+        read_gold(path, label_names=("hedge", "leak"))
+
+
+@pytest.mark.parametrize(("value", "flags"), [("hedge", (True, False)), ("leak", (False, True)), ("O", (False, False))])
+def test_a_column_of_names_may_be_called_like_one(tmp_path: Path, value: str, flags: tuple[bool, bool]) -> None:
+    path = write(tmp_path, "a.csv", f"text,hedge\na,{value}\n")
+    corpus = read_gold(path, columns=Columns(labels=("hedge",)), label_names=("hedge", "leak"))
+    assert corpus.examples[0].labels == flags
+
+
+def test_several_names_in_a_cell(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", "text,label\na,insult|threat\nb,threat | insult\nc,threat\nd,O\n")
+    corpus = read(path)
+    assert corpus.label_names == ("insult", "threat")
+    assert [e.labels for e in corpus.examples] == [(True, True), (True, True), (False, True), (False, False)]
+
+
+def test_names_that_are_known_are_not_divided(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", "text,label\na,x|y\nb,z\nc,no|ne\n")
+    corpus = read(path, columns=Columns(negative=("no|ne",)), label_names=("x|y", "z"))
+    assert [e.labels for e in corpus.examples] == [(True, False), (False, True), (False, False)]
+
+
+@pytest.mark.parametrize("labels", [("x|y",), ("x|y", "z")])
+def test_a_column_whose_name_would_be_two_labels(tmp_path: Path, labels: tuple[str, ...]) -> None:
+    path = write(tmp_path, "a.csv", "text,x|y,z\na,1,0\n")
+    with pytest.raises(ZerotagError, match=r"^the label column 'x\|y' has '\|' in its name, .*; rename it$"):
+        read(path, columns=Columns(labels=labels))
+
+
 def test_quoted_newlines_are_kept_and_lines_counted(tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", '\ufefftext,label\r\n"one\r\ntwo ""three""",1\r\n\r\n"four\nfive",maybe not\r\n')
     with pytest.raises(ZerotagError, match=r"a\.csv:5: unknown label 'maybe not'"):

@@ -177,6 +177,25 @@ def test_bad_lines(tmp_path: Path, line: str, message: str) -> None:
     assert len(str(caught.value)) < 300 + len(str(path))
 
 
+def test_null_is_as_good_as_absent(tmp_path: Path) -> None:
+    spans = [{"start": 0, "end": 1, "label": None}, {"start": 2, "end": 3, "label": "x"}]
+    path = write_records(
+        tmp_path,
+        {"text": "a b c", "label": None, "spans": spans},
+        {"text": "a", "label": None, "word_labels": [0]},
+        {"text": "a", "label": 1, "word_labels": None, "spans": None},
+    )
+    corpus = read_gold(path)
+    assert corpus.label_names == ("label", "x")
+    assert [e.labels for e in corpus.examples] == [(True, True), (False, False), (True, False)]
+    assert corpus.examples[0].word_labels == ((True, False), (False, True), (False, False))
+
+
+def test_null_among_several_columns_is_no_label(tmp_path: Path) -> None:
+    with pytest.raises(ZerotagError, match=r"a\.jsonl:1: None is no label"):
+        read(write_records(tmp_path, {"text": "a", "x": 1, "y": None, "spans": []}), columns=Columns(labels=("x", "y")))
+
+
 def test_yes_does_not_say_which_of_several_columns_is_meant(tmp_path: Path) -> None:
     with pytest.raises(ZerotagError, match=r"a\.jsonl:1: '1' does not say which label; write its name"):
         read(write_records(tmp_path, {"text": "a", "word_labels": [1]}), columns=Columns(labels=("x", "y")))

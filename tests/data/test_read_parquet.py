@@ -54,6 +54,17 @@ def test_words_word_labels_and_spans(tmp_path: Path) -> None:
     assert [e.word_labels for e in read_gold(path).examples] == [((False,), (True,)), ((False,), (False,))]
 
 
+def test_null_is_as_good_as_absent(tmp_path: Path) -> None:
+    spans = [[{"start": 0, "end": 2}, {"start": 3, "end": 6, "label": "x"}], None]
+    path = write_table(
+        tmp_path, text=["It may", "It is"], label=["x", None], spans=spans, word_labels=[None, ["O", "yes"]]
+    )
+    corpus = read_gold(path)
+    assert corpus.label_names == ("label", "x")
+    assert [e.labels for e in corpus.examples] == [(False, True), (True, False)]
+    assert [e.word_labels for e in corpus.examples] == [((True, False), (False, True)), ((False, False), (True, False))]
+
+
 def test_streaming_reads_only_the_text(tmp_path: Path) -> None:
     numbers = range(10_000)
     path = write_table(tmp_path, text=[f"number {i}" for i in numbers], label=[None] * 10_000)

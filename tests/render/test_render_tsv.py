@@ -51,6 +51,14 @@ def test_it_is_read_again_as_word_and_label(tmp_path: Path) -> None:
     assert second.word_labels == 8 * ((False, False, True),)
 
 
+def test_a_label_of_an_earlier_version_is_read_again(tmp_path: Path) -> None:
+    style = Style(label_names=("x|y",), rules=(Rule(),), title="")
+    words = tuple(Word("a", 0, 1, {"x|y": 0.5}, labels) for labels in (("x|y",), ()))
+    path = tmp_path / "labelled.tsv"
+    path.write_text("".join(tsv.render([Labelled("a a", {"x|y": 0.5}, (), words, ())], style)))
+    assert read_gold(path, label_names=style.label_names).examples[0].word_labels == ((True,), (False,))
+
+
 @given(any_labelled())
 def test_no_word_breaks_the_format(sample: tuple[Labelled, Style]) -> None:
     labelled, style = sample

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from zerotag.data.columns import Columns
 from zerotag.data.problems import listed, shown
@@ -13,19 +13,22 @@ from zerotag.errors import ZerotagError
 _NEGATIVE_NAMES = ("O", "c")
 _NEGATIVE_WORDS = ("false", "no")
 _POSITIVE_WORDS = ("true", "yes")
+_SEVERAL = "|"  # between the names in a cell of several labels
 
 
 class LabelScheme:
     """Reads label cells and remembers which labels there are and how "no label" was written.
 
     0, `false`, `no`, `O` and `c` (or 0 and the values the user gave) mean no label; 1, `true` and `yes` mean the
-    label that the column is named after; anything else is itself the name of a label.
+    label that the column is named after; anything else is itself the name of a label, or several with `|` between.
     """
 
     def __init__(self, columns: Columns, label_names: Sequence[str] | None) -> None:
         self._columns = columns
         self._several_columns = len(columns.labels) > 1
         self._known = self._known_names(label_names)
+        # Models of earlier versions have labels with a `|` in them.
+        self._undivided = {*(self._known or ()), *(columns.negative or ())}
         self._meanings: dict[tuple[str, str | None], str | None] = {}  # files have few labels and many words
         self._negatives: Counter[str] = Counter()
 
@@ -33,7 +36,7 @@ class LabelScheme:
         """The label names in some cells together."""
         names: set[str] = set()
         for cell in cells:
-            for value in cell.value if isinstance(cell.value, list) else (cell.value,):
+            for value in self._values(cell):
                 name = self._name(cell, value)
                 if name is not None:
                     names.add(name)
@@ -47,6 +50,7 @@ class LabelScheme:
     def label_names(self, source: str) -> tuple[str, ...]:
         """All label names: those given, else several columns in their order, else the names found, sorted."""
         if self._known is not None:
+            self._refuse_lone_flags(self._known)
             return self._known
         found = sorted({name for name in self._meanings.values() if name is not None})
         negative = self._columns.negative
@@ -67,14 +71,44 @@ class LabelScheme:
     def _known_names(self, label_names: Sequence[str] | None) -> tuple[str, ...] | None:
         columns = self._columns.labels
         if label_names is None:
+            self._refuse_divided_columns()
             return columns if self._several_columns else None
+        if self._several_columns:
+            self._refuse_missing_columns(label_names)
+        return tuple(label_names)
+
+    def _refuse_divided_columns(self) -> None:
+        for name in self._columns.labels:
+            if _SEVERAL in name:
+                raise ZerotagError(
+                    f"the label column {shown(name)} has {_SEVERAL!r} in its name, which stands between two labels; "
+                    "rename it"
+                )
+
+    def _refuse_missing_columns(self, label_names: Sequence[str]) -> None:
+        columns = self._columns.labels
         missing = [name for name in label_names if name not in columns]
-        if self._several_columns and missing:
+        if missing:
             raise ZerotagError(
                 f"no column for the labels {listed(missing)}; the label columns are {listed(columns)}; "
                 "name one for each label with --label-column"
             )
-        return tuple(label_names)
+
+    def _refuse_lone_flags(self, label_names: Sequence[str]) -> None:
+        """A column of 0 and 1 that is named after one label says nothing of the others."""
+        column, *others = self._columns.labels
+        if others or column not in label_names:
+            return
+        written = {text for text, yes in self._meanings if yes == column}
+        if written.isdisjoint(label_names) and any(map(_is_flag, written)):
+            self._refuse_missing_columns(label_names)
+
+    def _values(self, cell: Cell) -> Iterator[object]:
+        for value in cell.value if isinstance(cell.value, list) else (cell.value,):
+            if isinstance(value, str) and _SEVERAL in value and value not in self._undivided:
+                yield from value.split(_SEVERAL)
+            else:
+                yield value
 
     def _name(self, cell: Cell, value: object) -> str | None:
         text = _written(cell, value)
@@ -136,6 +170,10 @@ def _written(cell: Cell, value: object) -> str:
             raise ZerotagError(
                 f"{cell.where}: {shown(value)} is no label; write a name, a list of names, 1, or 0 for none"
             )
+
+
+def _is_flag(text: str) -> bool:
+    return _number(text) is not None or text.lower() in (*_NEGATIVE_WORDS, *_POSITIVE_WORDS)
 
 
 def _number(text: str) -> float | None:

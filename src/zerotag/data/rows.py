@@ -104,6 +104,8 @@ def from_record(where: str, record: Mapping[str, object], columns: Columns, *, l
         return Row(where, sentence)
     cells = tuple(Cell(where, record[name], name) for name in columns.labels if name in record)
     word_labels = _word_labels(where, record, columns, sentence)
+    if word_labels is not None and all(cell.value is None for cell in cells):  # Parquet cannot leave a cell out
+        cells = ()
     if not cells and word_labels is None:
         raise ZerotagError(f"{where}: no labels, neither of the sentence nor of its words; add one or the other")
     return Row(where, sentence, cells, word_labels)
@@ -171,7 +173,8 @@ def _spans(where: str, spans: object, length: int) -> Iterator[tuple[int, int, o
             raise ZerotagError(
                 f"{where}: the span {start}..{end} is not in the text of {length} characters; mend its offsets"
             )
-        yield start, end, span.get("label", True)
+        label = span.get("label")
+        yield start, end, True if label is None else label
 
 
 def _are_texts(value: object) -> TypeGuard[list[str]]:

@@ -14,7 +14,6 @@ from zerotag.errors import ZerotagError
 from zerotag.types import Sentence
 
 _YES = "positive"  # what a 1 means here, where no column has a name
-_SEVERAL = "|"  # between the names in a cell of several labels
 
 
 def records(source: Source, columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
@@ -53,5 +52,4 @@ def _row(lines: Sequence[Line], *, labelled: bool) -> Row:
 def _cell(where: str, columns: list[str]) -> Cell:
     if len(columns) < 2:
         raise ZerotagError(f"{where}: {shown(columns[0])} has no label; write word, tab, label")
-    value = columns[-1]
-    return Cell(where, value.split(_SEVERAL) if _SEVERAL in value else value, _YES)
+    return Cell(where, columns[-1], _YES)
