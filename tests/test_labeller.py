@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import tiny
 import zerotag
@@ -78,6 +79,19 @@ def test_loading_needs_nothing_but_the_folder(tmp_path: Path, monkeypatch: pytes
     texts = ["the pump may leak .", "a valve holds at night ."]
     assert zerotag.load("elsewhere").label(texts) == trained.label(texts)
     assert WordLabeller.from_pretrained(moved).label(texts) == trained.label(texts)
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda", "cuda:99", torch.device("cuda", 99)])
+def test_a_device_that_is_not_there(
+    labeller: WordLabeller, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, device: str | torch.device
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
+    labeller.save_pretrained(tmp_path / "model")
+    for loading in (load, WordLabeller.from_pretrained):
+        with pytest.raises(ZerotagError, match=rf"^device '{device}' cannot be used here; there are: cpu$"):
+            loading(tmp_path / "model", device=device)
+        assert loading(tmp_path / "model", device=torch.device("cpu")).label_names == labeller.label_names
 
 
 class Hub:

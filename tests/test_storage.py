@@ -191,6 +191,46 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
         rewrite(lambda document: document.update(rules=[])),
         r"zerotag\.json has a wrong value \(0 rules for 1 labels\)",
     ),
+    "an earlier format than the first": (
+        rewrite(lambda document: document.update(format=0)),
+        r"zerotag\.json has a wrong value \(format 0 is out of range; allowed: 1 to 2\)",
+    ),
+    "a format below zero": (
+        rewrite(lambda document: document.update(format=-1)),
+        r"zerotag\.json has a wrong value \(format -1 is out of range; allowed: 1 to 2\)",
+    ),
+    "a format that is no number": (
+        rewrite(lambda document: document.update(format=True)),
+        r"zerotag\.json does not say its format",
+    ),
+    "a word threshold in quotes": (
+        rewrite(lambda document: document["rules"][0].update(word_threshold="0.5")),
+        r"zerotag\.json has a wrong value \(word_threshold '0.5' is out of range; allowed: a number\)",
+    ),
+    "no sentence threshold": (
+        rewrite(lambda document: document["rules"][0].update(sentence_threshold=None)),
+        r"zerotag\.json has a wrong value \(sentence_threshold None is out of range; allowed: a number\)",
+    ),
+    "a label that is no text": (
+        rewrite(lambda document: document.update(label_names=[3])),
+        r"zerotag\.json has a wrong value \(the label 3 is out of range; allowed: a text\)",
+    ),
+    "a label instead of a list": (
+        rewrite(lambda document: document.update(label_names="x")),
+        r"zerotag\.json has a wrong value \(label_names 'x' is out of range; allowed: a list\)",
+    ),
+    "a negative label that is no text": (
+        rewrite(lambda document: document.update(negative=0)),
+        r"zerotag\.json has a wrong value \(negative 0 is out of range; allowed: a text\)",
+    ),
+    "no object of scores": (
+        rewrite(lambda document: document.update(scores=None)),
+        r"zerotag\.json has a wrong value \(scores None is out of range; allowed: an object\)",
+    ),
+    "an export that is none": (
+        rewrite(lambda document: document.update(export={"precision": "fp32", "difference": 0.0, "pad_id": "1"})),
+        r"zerotag\.json has a wrong value \(pad_id '1' is out of range; allowed: a whole number\)",
+    ),
     "other weights than it should have": (
         rewrite(lambda document: document.update(label_names=["a", "b"], rules=document["rules"] * 2)),
         r"cannot be loaded \(.*size mismatch.*\)",
@@ -296,6 +336,65 @@ def test_a_model_replaces_a_model_and_an_empty_folder(folder: Path, tmp_path: Pa
     for place in (folder, empty):
         tiny.labeller(labels=("other",)).save_pretrained(place)
         assert load(place).label_names == ("other",)
+
+
+def add_notes(folder: Path) -> None:
+    (folder / "notes.md").write_text("ours")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "HEAD").write_text("main")
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_what_a_model_did_not_bring_along_stays_in_its_folder(folder: Path, damaged: bool) -> None:
+    add_notes(folder)
+    (folder / "old").write_text("a file of the old model")
+    rewrite(lambda manifest: manifest["sha256"].update({"old": "0"}))(folder)
+    if damaged:
+        (folder / "zerotag.json").write_text("{")
+    tiny.labeller(labels=("other",)).save_pretrained(folder)
+    assert load(folder).label_names == ("other",)
+    assert (folder / "notes.md").read_text() == "ours"
+    assert (folder / ".git" / "HEAD").read_text() == "main"
+    assert (folder / "old").exists() == damaged  # then nobody can tell whose it is
+
+
+def test_what_should_stay_also_does_if_the_new_model_cannot_be_moved(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_notes(folder)
+    before = names(folder)
+    rename = Path.rename
+
+    def rename_but_not_the_new(path: Path, target: Path) -> Path:
+        if path.name == "new":
+            raise OSError(5, "Input/output error")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", rename_but_not_the_new)
+    with pytest.raises(ZerotagError, match="Input/output error"):
+        tiny.labeller().save_pretrained(folder)
+    monkeypatch.undo()
+    assert names(folder) == before
+    assert load(folder).label_names == ("hedge",)
+
+
+def test_all_files_may_be_read_by_the_same_people(pristine: Path) -> None:
+    assert len({path.stat().st_mode for path in pristine.iterdir()}) == 1
+
+
+def test_a_file_that_one_may_not_read_is_not_called_damaged(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(_: Path) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("zerotag.storage._digest", forbidden)
+    with pytest.raises(ZerotagError, match=r"cannot be read: Permission denied$"):
+        read_manifest(folder)
+
+
+def test_a_place_below_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ZerotagError, match=rf"^{tmp_path / 'file'} is a file: choose another folder$"):
+        check_place(tmp_path / "file" / "model")
 
 
 def test_anything_else_is_not_replaced(tmp_path: Path) -> None:

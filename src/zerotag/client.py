@@ -33,12 +33,10 @@ class Client:
         retries: int = 8,
     ) -> None:
         """`timeout` is in seconds and for each request; `retries` are for a service that is busy or away."""
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ZerotagError(f"{url[:80]!r} is not the address of a service, as in http://127.0.0.1:8000")
+        scheme, self._host, self._port, path = _address(url)
         self._url = url.rstrip("/")
-        self._kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        self._host, self._port, self._path = parts.hostname, parts.port, parts.path.rstrip("/")
+        self._kind = HTTPSConnection if scheme == "https" else HTTPConnection
+        self._path = path.rstrip("/")
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._timeout = timeout
         self._retries = retries
@@ -156,6 +154,17 @@ class _Reply(NamedTuple):
     document: dict[str, Any]
     message: str
     retry_after: int | None
+
+
+def _address(url: str) -> tuple[str, str, int | None, str]:
+    """Scheme, host, port and path of a service."""
+    try:
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return parts.scheme, parts.hostname, parts.port, parts.path
+    except ValueError:  # a port that is no number, or beyond 65535, or brackets that are not closed
+        pass
+    raise ZerotagError(f"{url[:80]!r} is not the address of a service, as in http://127.0.0.1:8000")
 
 
 def _wait(attempt: int, asked: int | None) -> float:

@@ -11,6 +11,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from zerotag import prediction
 from zerotag.align import Aligner, Batch, Encoded, word_scores
+from zerotag.errors import ZerotagError
 from zerotag.fused import can_be_lean, lean
 from zerotag.model import Network, TensorBatch
 from zerotag.prediction import AT_ONCE, Prediction, in_chunks, in_groups, parts
@@ -30,6 +31,7 @@ __all__ = [
     "predict",
     "stream",
     "token_budget",
+    "usable_device",
     "words_of",
 ]
 
@@ -39,6 +41,16 @@ _Output = tuple[FloatArray, FloatArray | None]
 def best_device() -> torch.device:
     """A GPU if there is one."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def usable_device(device: str | torch.device) -> torch.device:
+    """The device, if there is one of that name."""
+    available = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+    available += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    available += ["mps"] if torch.backends.mps.is_available() else []
+    if str(device) not in available:
+        raise ZerotagError(f"device {str(device)!r} cannot be used here; there are: {', '.join(available)}")
+    return torch.device(device)
 
 
 def device_of(network: Network) -> torch.device:

@@ -112,9 +112,10 @@ class WordLabeller(Labeller):
         from transformers import AutoTokenizer
 
         from zerotag.encoders import empty_encoder, encoder_config
-        from zerotag.inference import best_device
+        from zerotag.inference import best_device, usable_device
         from zerotag.model import Network
 
+        place = best_device() if device is None else usable_device(device)
         try:
             network = Network(empty_encoder(encoder_config(folder)), len(manifest.label_names), manifest.model)
             network.load_state_dict(load_file(folder / WEIGHTS))
@@ -122,7 +123,7 @@ class WordLabeller(Labeller):
         except (OSError, ValueError, RuntimeError, SafetensorError) as error:
             reason = " ".join(str(error).split())[:160]
             raise ZerotagError(f"{folder} cannot be loaded ({reason}): {DAMAGED}") from error
-        return cls(network.to(device or best_device()).eval(), tokenizer, manifest)
+        return cls(network.to(place).eval(), tokenizer, manifest)
 
     def push_to_hub(self, repo_id: str, *, private: bool = False, token: str | None = None) -> str:
         """Upload the model to the Hugging Face hub; returns its address."""

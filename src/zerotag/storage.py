@@ -6,18 +6,18 @@ import hashlib
 import json
 import platform
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 from safetensors import SafetensorError
 
 import zerotag
-from zerotag.config import ModelConfig, TrainConfig, from_dict
+from zerotag.config import ModelConfig, TrainConfig, from_dict, require_types
 from zerotag.errors import ZerotagError
 from zerotag.types import Rule
 
@@ -25,6 +25,7 @@ FORMAT = 2
 EARLIEST_FORMAT = 1  # which is still written where there is nothing in a folder that its readers do not know
 MANIFEST = "zerotag.json"
 WEIGHTS = "model.safetensors"
+_CARD = "README.md"
 DAMAGED = "the model folder is damaged, copy it again"
 
 
@@ -67,44 +68,69 @@ class Manifest:
 def write_folder(folder: Path, manifest: Manifest, write_files: Callable[[Path], None]) -> None:
     """Write a model folder beside its place and move it there; `write_files` adds weights, tokenizer and so on.
 
-    An older model in that place is replaced; anything else is left alone.
+    An older model in that place is replaced. What else is in its folder, notes or a repository, stays there.
     """
     check_place(folder)
-    with whole_folder(folder) as new:
+    with whole_folder(folder, stays=_not_of_a_model(folder)) as new:
         write_files(new)
         files = sorted(file for file in new.rglob("*") if file.is_file())
         digests = {file.relative_to(new).as_posix(): _digest(file) for file in files}
         its_format = EARLIEST_FORMAT if manifest.export is None else FORMAT
         document = {"format": its_format, **asdict(manifest), "sha256": digests}
         (new / MANIFEST).write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        (new / "README.md").write_text(model_card(manifest), encoding="utf-8")
+        (new / _CARD).write_text(model_card(manifest), encoding="utf-8")
+        for file in files:
+            file.chmod((new / MANIFEST).stat().st_mode)  # safetensors lets nobody else read what it writes
+
+
+def _not_of_a_model(folder: Path) -> list[str]:
+    """Names of what the model in a folder did not bring along; all of a damaged one, of which nobody can tell."""
+    if not folder.is_dir():
+        return []
+    brought = {MANIFEST, _CARD}
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        brought.update(Path(name).parts[0] for name in json.loads((folder / MANIFEST).read_bytes())["sha256"])
+    return [one.name for one in folder.iterdir() if one.name not in brought]
 
 
 def check_place(folder: Path) -> None:
     """Refuse a place for a model where something else is."""
     if not folder.name or folder.name == "..":
         raise ZerotagError(f"{folder} is no name for a new folder: choose another")
+    if folder.parent.exists() and not folder.parent.is_dir():
+        raise ZerotagError(f"{folder.parent} is a file: choose another folder")
     if folder.exists() and not (folder / MANIFEST).exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ZerotagError(f"{folder} exists and is not a zerotag model: choose another folder")
 
 
 @contextmanager
-def whole_folder(folder: Path) -> Iterator[Path]:
-    """A new folder to fill, which takes the place of `folder` if all went well and vanishes if not."""
+def whole_folder(folder: Path, stays: Sequence[str] = ()) -> Iterator[Path]:
+    """A new folder to fill, which takes the place of `folder` if all went well and vanishes if not.
+
+    Of what was in its place, some things may stay.
+    """
     with explained(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
             new, old = Path(scratch, "new"), Path(scratch, "old")
             new.mkdir()
             yield new
+            staying = [name for name in stays if not (new / name).exists()]
             if folder.exists():
                 folder.rename(old)
             try:
+                _move(staying, old, new)
                 new.rename(folder)
             except OSError:
+                _move([name for name in staying if not (old / name).exists()], new, old)
                 if old.exists():
                     old.rename(folder)
                 raise
+
+
+def _move(names: Iterable[str], source: Path, target: Path) -> None:
+    for name in names:
+        (source / name).rename(target / name)
 
 
 @contextmanager
@@ -148,7 +174,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise ZerotagError(f"{file} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise ZerotagError(f"{file} is not JSON ({error}): {DAMAGED}") from error
-    if not isinstance(document, dict) or not isinstance(document.get("format"), int):
+    if not isinstance(document, dict) or type(document.get("format")) is not int:
         raise ZerotagError(f"{file} does not say its format: {DAMAGED}")
     if document["format"] > FORMAT:
         raise ZerotagError(
@@ -165,28 +191,61 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
+_KINDS: dict[str, tuple[type, str]] = {
+    "label_names": (list, "a list"),
+    "negative": (str, "a text"),
+    "scores": (dict, "an object"),
+    "sentences": (dict, "an object"),
+    "versions": (dict, "an object"),
+    "created": (str, "a text"),
+}
+
+
 def _parse(document: dict[str, Any]) -> Manifest:
+    _check_values(document)
     manifest = Manifest(
         model=from_dict(ModelConfig, document["model"]),
         training=from_dict(TrainConfig, document["training"]),
         label_names=tuple(document["label_names"]),
         negative=document["negative"],
-        rules=tuple(Rule(**rule) for rule in document["rules"]),
+        rules=tuple(_typed(Rule, rule) for rule in document["rules"]),
         scores=document["scores"],
         sentences=document["sentences"],
         versions=document["versions"],
         created=document["created"],
-        export=Export(**document["export"]) if document.get("export") else None,
+        export=_typed(Export, document["export"]) if document.get("export") else None,
     )
     if len(manifest.rules) != len(manifest.label_names):
         raise ValueError(f"{len(manifest.rules)} rules for {len(manifest.label_names)} labels")
     return manifest
 
 
+def _check_values(document: dict[str, Any]) -> None:
+    if document["format"] < EARLIEST_FORMAT:
+        raise ValueError(f"format {document['format']} is out of range; allowed: {EARLIEST_FORMAT} to {FORMAT}")
+    for name, (kind, allowed) in _KINDS.items():
+        if not isinstance(document[name], kind):
+            raise ValueError(f"{name} {document[name]!r} is out of range; allowed: {allowed}")
+    for name in document["label_names"]:
+        if not isinstance(name, str):
+            raise ValueError(f"the label {name!r} is out of range; allowed: a text")
+
+
+_R = TypeVar("_R", Rule, Export)
+
+
+def _typed(kind: type[_R], values: dict[str, Any]) -> _R:
+    record = kind(**values)
+    require_types(record)
+    return record
+
+
 def _check_files(folder: Path, digests: Mapping[str, str]) -> None:
     for name, expected in digests.items():
         try:
             found = _digest(folder / name)
+        except PermissionError as error:
+            raise ZerotagError(f"{folder / name} cannot be read: {error.strerror}") from error
         except OSError as error:
             raise ZerotagError(f"{folder / name} cannot be read ({error.strerror}): {DAMAGED}") from error
         if found != expected:

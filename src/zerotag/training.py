@@ -27,8 +27,9 @@ from zerotag.checkpoint import Checkpoints, Position
 from zerotag.config import BILSTM, ModelConfig, TrainConfig
 from zerotag.encoders import aligner_for, position_limit, starting_encoder
 from zerotag.errors import ZerotagError
-from zerotag.inference import best_device, predict, words_of
+from zerotag.inference import best_device, predict, usable_device, words_of
 from zerotag.labeller import WordLabeller
+from zerotag.locking import only_us
 from zerotag.model import Network
 from zerotag.objectives import Objective, each_head, plain, taught
 from zerotag.optimizers import learning_rate
@@ -85,7 +86,7 @@ def train_towards(
     if word_targets is not None or model.head == "cls" or model.encoder == BILSTM:
         # A teacher reads several layers, and speaks of words.
         training = replace(training, teacher_epochs=0, teachers=1)
-    device = best_device() if device is None else torch.device(device)
+    device = best_device() if device is None else usable_device(device)
     with tempfile.TemporaryDirectory() as scratch, reproducible(training.seed, device):
         encoder, tokenizer = starting_encoder(model, [example.sentence for example in corpus.examples])
         model = replace(
@@ -108,17 +109,19 @@ def train_towards(
             batch_size=batch_size,
             learning_rate=learning_rate(training, encoder.config.hidden_size),
         )
+        place = checkpoints or Path(scratch)
         course = Course(
             model,
             training,
             aligner_for(model, tokenizer),
             len(corpus.label_names),
-            Checkpoints(checkpoints or Path(scratch), fingerprint(corpus, dev, model, training, word_targets)),
+            Checkpoints(place, fingerprint(corpus, dev, model, training, word_targets)),
             device,
             on_progress,
             word_targets,
         )
-        network, position, rules = course.to_the_end(encoder, corpus, dev)
+        with only_us(place):
+            network, position, rules = course.to_the_end(encoder, corpus, dev)
     manifest = Manifest(
         model=model,
         training=training,

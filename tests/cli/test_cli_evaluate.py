@@ -39,6 +39,24 @@ def test_json(zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path
     assert report["macro"]["map"] == label["measures"]["map"] == 1.0
 
 
+def test_the_table_is_shown_also_if_the_json_cannot_be_written(
+    zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    out = tmp_path / "file" / "report.json"
+    outcome = zerotag("evaluate", model, gold_file, "--json", out)
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"error: cannot write {out}: ")
+    assert "hedge: words" in outcome.out
+
+
+def test_the_gold_file_is_not_replaced_by_its_scores(zerotag: CommandLine, model: Path, gold_file: Path) -> None:
+    before = gold_file.read_text()
+    line = zerotag.fails("evaluate", model, gold_file, "--json", gold_file, "--overwrite")
+    assert line == f"{gold_file} is an input, which --json would replace: choose another name"
+    assert gold_file.read_text() == before
+
+
 def test_faithfulness(zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.json"
     for method in ("native", "random"):

@@ -169,6 +169,10 @@ def test_strict_does_not_go_on_after_rejects(
         (["in.txt", "-", "--out", "a.tsv"], "standard input goes alone"),
         (["in.txt", "gone.txt", "--out", "a.tsv"], "gone.txt: no such file"),
         (["in.txt", "--out", "./in.txt", "--overwrite"], "in.txt is an input, which --out would replace: choose"),
+        (
+            ["a.rejected.jsonl", "--input-format", "text", "--out", "a", "--format", "jsonl", "--overwrite"],
+            "a.rejected.jsonl is an input, which --out would replace: choose",
+        ),
     ],
 )
 def test_what_cannot_be(
@@ -180,10 +184,11 @@ def test_what_cannot_be(
     complaint: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("in.txt").write_text("a pump\n")
+    for name in ("in.txt", "a.rejected.jsonl"):
+        Path(name).write_text("a pump\n")
     with_out = arguments if "--out" in arguments or "in.txt" in arguments else [*arguments, "--out", "a.tsv"]
     assert zerotag.fails("label", model, *with_out).startswith(complaint)
-    assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
+    assert {path.name for path in tmp_path.iterdir()} == {"in.txt", "a.rejected.jsonl"}
 
 
 def test_resuming_what_is_complete_or_never_began(zerotag: CommandLine, model: Path, tmp_path: Path) -> None:

@@ -31,6 +31,20 @@ def test_a_reader_that_has_seen_enough(model: Path, tmp_path: Path) -> None:
     assert done.returncode == 128 + signal.SIGPIPE
 
 
+def test_a_reader_that_has_seen_enough_of_a_table(model: Path, gold_file: Path) -> None:
+    command = shlex.join([*COMMAND, "evaluate", str(model), str(gold_file)])
+    done = shell(f"{command} | true; exit ${{PIPESTATUS[0]}}")
+    assert (done.stderr, done.returncode) == ("", 128 + signal.SIGPIPE)
+
+
+def test_closed_streams(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    assert shell(f"{label(model)} <&-").returncode == 0
+    assert shell(f"echo a pump | {label(model)} >&-").returncode == 0
+    assert shell(f"echo a pump | {label(model)} --out {out} >&- 2>&-").returncode == 0
+    assert json.loads(out.read_text())["text"] == "a pump"
+
+
 def test_a_full_disk_behind_standard_output(model: Path) -> None:
     done = shell(f"echo a pump | {label(model)} > /dev/full")
     assert done.returncode == 2

@@ -15,6 +15,7 @@ import toy
 from commands import CommandLine
 from zerotag.cli.progress import TrainingProgress, describe, duration
 from zerotag.labeller import load
+from zerotag.locking import only_us
 from zerotag.training import Progress
 from zerotag.types import GoldExample
 
@@ -187,6 +188,26 @@ def test_overwrite(zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: 
     assert weights(out) != before
     line = zerotag.fails("train", corpus, "--out", tmp_path, "--overwrite")
     assert line == f"{tmp_path} exists and is not a zerotag model: choose another folder"
+
+
+def test_a_finished_model_is_not_replaced_because_another_training_was_begun(
+    zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path
+) -> None:
+    out = tmp_path / "model"
+    arguments = ["train", corpus, "--out", out, "--model", encoder, "--epochs", 1]
+    zerotag.succeeds(*arguments)
+    before = weights(out)
+    (tmp_path / "model.partial").mkdir()  # as a kill before the first checkpoint leaves it
+    assert zerotag.fails(*arguments, "--seed", 2) == f"{out} exists; choose another name or give --overwrite"
+    assert weights(out) == before
+
+
+def test_one_training_at_a_time(zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path) -> None:
+    unfinished = tmp_path / "model.partial"
+    unfinished.mkdir()
+    with only_us(unfinished):
+        line = zerotag.fails("train", corpus, "--out", tmp_path / "model", "--model", encoder)
+    assert line == f"{unfinished}: another run is writing it; wait for its end, or stop it"
 
 
 def test_a_training_without_teacher(zerotag: CommandLine, tmp_path: Path, encoder: Path) -> None:

@@ -6,7 +6,6 @@ that output is on the disk. Going on cuts off whatever was written later, so no 
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,6 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 from zerotag.bulk.inputs import BEGINNING, Rejected
 from zerotag.bulk.state import State
 from zerotag.errors import ZerotagError
+from zerotag.locking import only_us
 from zerotag.render import jsonl
 
 _OUTPUT, _REJECTED, _ASSEMBLED, _JOURNAL, _NEW_JOURNAL = "output", "rejected", "assembled", "journal", "journal.new"
@@ -170,7 +170,7 @@ def unfinished(
     output = Unfinished(target, arguments)
     try:
         output.folder.mkdir(parents=True, exist_ok=True)
-        with _only_us(output.folder):
+        with only_us(output.folder):
             try:
                 if not (resume and output.go_on()):
                     output.start(beginning)
@@ -188,21 +188,6 @@ def unfinished(
 
 def _hint(output: Unfinished) -> str:
     return f"; the same command with --resume goes on from {output.folder}" if output.can_go_on else ""
-
-
-@contextmanager
-def _only_us(folder: Path) -> Iterator[None]:
-    """Refuse to write into a folder while another process does."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # some file systems have no locks
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise ZerotagError(f"{folder}: another run is writing it; wait for its end, or stop it") from None
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _clear(folder: Path) -> None:

@@ -46,6 +46,7 @@ def options(
 
 def main() -> None:
     """Run the command line."""
+    _open_what_is_closed()
     command = get_command(app)
     for library in ("HF_HUB", "TRANSFORMERS"):  # their warnings would come between our lines
         os.environ.setdefault(f"{library}_VERBOSITY", "error")
@@ -71,6 +72,13 @@ def main() -> None:
         _drop_output()
         place = error.filename or "cannot write the output"
         _fail(f"{place}: {error.strerror or error}", 2)
+
+
+def _open_what_is_closed() -> None:
+    """Whoever starts us may have closed the standard streams; then there is nothing to read, and nobody to tell."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _path(error: typer.TyperException) -> str:

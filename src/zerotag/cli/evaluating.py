@@ -20,6 +20,7 @@ from zerotag.cli.options import (
     columns,
     loaded,
     require_absent,
+    require_no_input,
 )
 from zerotag.cli.tables import show_table
 from zerotag.errors import ZerotagError
@@ -52,6 +53,7 @@ def evaluate(
     Precision, recall and F1 of sentences and of words, and mean average precision of the word scores.
     """
     require_absent(json_file, overwrite)
+    require_no_input(json_file, [gold], "--json")
     from zerotag.data import read_gold
     from zerotag.evaluate import evaluate as measure
     from zerotag.render.tables import score_table
@@ -67,16 +69,22 @@ def evaluate(
     if method == "random":
         report = report.without_sentence_measures()
     faithful = {} if masked is None else _faithfulness(masked, scored)
-    if json_file is not None:
-        import json
+    try:
+        if json_file is not None:
+            _write_json(report.to_json() | faithful, json_file)
+    finally:  # what took so long to find out is shown also if it cannot be written
+        show_table(score_table(report, f"{model} on {gold}" + ("" if method == "native" else f", {scorer.name}")))
+        if faithfulness:
+            typer.echo(_faithfulness_line(faithful))
 
-        from zerotag.storage import whole_file
 
-        with whole_file(json_file) as file:
-            file.write(json.dumps(report.to_json() | faithful, indent=2, ensure_ascii=False) + "\n")
-    show_table(score_table(report, f"{model} on {gold}" + ("" if method == "native" else f", {scorer.name}")))
-    if faithfulness:
-        typer.echo(_faithfulness_line(faithful))
+def _write_json(document: Mapping[str, object], path: Path) -> None:
+    import json
+
+    from zerotag.storage import whole_file
+
+    with whole_file(path) as file:
+        file.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
 def _able_to_mask(labeller: Labeller) -> WordLabeller:

@@ -15,7 +15,17 @@ import typer
 
 import zerotag
 from zerotag.cli.labelling_progress import LabellingProgress, summary
-from zerotag.cli.options import Device, InputFormat, Method, Overwrite, TextColumn, Threshold, columns, loaded
+from zerotag.cli.options import (
+    Device,
+    InputFormat,
+    Method,
+    Overwrite,
+    TextColumn,
+    Threshold,
+    columns,
+    loaded,
+    require_no_input,
+)
 from zerotag.errors import ZerotagError
 
 if TYPE_CHECKING:
@@ -70,7 +80,7 @@ def label(
     from zerotag.bulk.inputs import Inputs
     from zerotag.bulk.overlap import overlap_for
     from zerotag.bulk.run import Run
-    from zerotag.bulk.unfinished import nothing_left_to_do
+    from zerotag.bulk.unfinished import nothing_left_to_do, rejects_of
     from zerotag.data import Source
     from zerotag.labeller import located
     from zerotag.scorers import create
@@ -90,8 +100,8 @@ def label(
     if resume:
         _check_resume(out, form, inputs)
     inputs.check()
-    if out is not None and out.resolve() in [source.path.resolve() for source in inputs.sources if source.path]:
-        raise ZerotagError(f"{out} is an input, which --out would replace: choose another name")
+    for place in () if out is None else (out, rejects_of(out)):
+        require_no_input(place, (source.path for source in inputs.sources if source.path), "--out")
     manifest = manifest_file(located(model))
     made_from = [manifest, *(source.path for source in inputs.sources if source.path)]
     if out is not None and nothing_left_to_do(out, made_from, resume=resume, overwrite=overwrite):

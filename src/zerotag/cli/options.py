@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -67,21 +68,23 @@ def columns(
 
 def chosen_device(name: str | None) -> str | None:
     """The device, if there is one of that name; None leaves the choice to the library."""
-    if name in (None, "cpu"):  # neither needs torch, nor do exported models
+    if name is None or name == "cpu":  # neither needs torch, nor do exported models
         return name
-    import torch
+    from zerotag.inference import usable_device
 
-    available = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-    available += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
-    if name not in available:
-        raise ZerotagError(f"device {name!r} cannot be used here; there are: {', '.join(available)}")
-    return name
+    return str(usable_device(name))
 
 
 def require_absent(output: Path | None, overwrite: bool) -> None:
     """Refuse to touch what is there already."""
     if output is not None and output.exists() and not overwrite:
         raise ZerotagError(f"{output} exists; choose another name or give --overwrite")
+
+
+def require_no_input(output: Path | None, inputs: Iterable[Path], option: str) -> None:
+    """Refuse to replace what is read."""
+    if output is not None and output.resolve() in [one.resolve() for one in inputs]:
+        raise ZerotagError(f"{output} is an input, which {option} would replace: choose another name")
 
 
 def loaded(model: Path, device: str | None, method: str = "native", threshold: float | None = None) -> Labeller:

@@ -18,5 +18,8 @@ def show_table(table: Table) -> None:
     from zerotag.render.terminal import rich_table
 
     typer.echo(table.caption)
-    Console().print(rich_table(replace(table, caption="", note="")))
+    console = Console()
+    with console.capture() as drawn:  # rich would leave in its own way when nobody reads on
+        console.print(rich_table(replace(table, caption="", note="")))
+    typer.echo(drawn.get(), nl=False)
     typer.echo(table.note)

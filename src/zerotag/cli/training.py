@@ -75,7 +75,7 @@ def train(
 
     check_place(out)
     unfinished = out.with_name(out.name + ".partial")
-    if not unfinished.exists():  # else the model may be its own: it was killed before it could tidy up
+    if not _only_tidying_up_is_left(unfinished):
         require_absent(out, overwrite)
     model_config, train_config = _configs(
         preset,
@@ -141,6 +141,15 @@ def train(
         f"{out}: labels {', '.join(labeller.label_names)}; depth {settings.depth} of {settings.encoder}; "
         f"dev sentence F1 {100 * f1:.1f}; trained in {duration(time.monotonic() - start)}"
     )
+
+
+def _only_tidying_up_is_left(unfinished: Path) -> bool:
+    """Whether a training has come to its end there: then the model may be its own."""
+    if not unfinished.exists():
+        return False
+    from zerotag.checkpoint import position_in
+
+    return position_in(unfinished).finished
 
 
 def _configs(
