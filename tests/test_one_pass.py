@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector
 from torch.optim import AdamW
 
-from test_steps import RATES, TRAINING, lessons, network_and_aligner, without_dropout
+from lessons import RATES, TRAINING, lessons, network_and_aligner, without_dropout
 from zerotag.align import Aligner
 from zerotag.fused import StandIn, Twin
 from zerotag.model import Network

@@ -6,7 +6,6 @@ import copy
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -15,7 +14,8 @@ from transformers import AutoModel
 
 import tiny
 import toy
-from zerotag.align import Aligner, Batch
+from lessons import CONFIG, LABELS, RATES, TRAINING, lessons, network_and_aligner, without_dropout
+from zerotag.align import Aligner
 from zerotag.config import Loss, ModelConfig, TrainConfig
 from zerotag.fused import StandIn
 from zerotag.model import Network, TensorBatch
@@ -27,32 +27,7 @@ from zerotag.teaching import Teacher
 from zerotag.training import reproducible, train
 from zerotag.types import Sentence
 
-RATES = (0.01, 0.02, 0.005, 0.01, 0.003, 0.001)
-TRAINING = TrainConfig(learning_rate=0.01)
-CONFIG = ModelConfig(encoder="tiny", depth=2, window=32)
-LABELS = ("a", "b")
-
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
-
-
-def network_and_aligner(family: str = "bert") -> tuple[Network, Aligner]:
-    labeller = tiny.labeller(family, labels=LABELS, config=CONFIG)
-    return labeller.network, labeller.aligner
-
-
-def lessons(aligner: Aligner, length_step: int = 1) -> list[tuple[Batch, Tensor, Tensor]]:
-    """Batches of two shapes in turn, their labels, and what their tokens should score; one for each rate."""
-    draw = np.random.default_rng(0)
-    words = [word for sentence, _ in tiny.sentences(40) for word in sentence]
-    made = []
-    for number in range(len(RATES)):
-        texts = [words[place : place + (4 if number % 2 else 12)] for place in draw.integers(0, 100, 3)]
-        sentences = aligner.encode([Sentence.from_words(text) for text in texts])
-        batch = aligner.batch(sentences, length_step=length_step)
-        values = [draw.random((len(sentence), len(LABELS))).astype(np.float32) for sentence in sentences]
-        labels = draw.integers(0, 2, (len(sentences), len(LABELS))).astype(np.float32)
-        made.append((batch, torch.from_numpy(labels), torch.from_numpy(aligner.spread(batch, values))))
-    return made
 
 
 def take_all(network: Network, objective: Objective, aligner: Aligner) -> list[float]:
@@ -61,13 +36,6 @@ def take_all(network: Network, objective: Objective, aligner: Aligner) -> list[f
     taken = enumerate(zip(lessons(aligner, steps.length_step), RATES, strict=True))
     values = [steps.take([Part(*lesson)], rate=rate, seed=number) for number, (lesson, rate) in taken]
     return [value.item() for value in values]
-
-
-def without_dropout(network: Network) -> None:
-    for module in network.modules():
-        if isinstance(module, nn.Dropout):
-            module.p = 0.0
-    network.encoder.config.attention_probs_dropout_prob = 0.0
 
 
 def same_weights(a: nn.Module, b: nn.Module) -> bool:

@@ -26,7 +26,7 @@ def works(device: torch.device) -> bool:
     """Whether a kernel can be built for the current device: Triton needs a compiler, which not every machine has."""
     weight, mean, square, half = (torch.zeros(1, device=device) for _ in range(4))
     try:
-        _update[(1,)](weight, half, half, mean, square, torch.ones(4, device=device), 0.1, 0.1, 0.1, 0.1, 1, _BLOCK)
+        _kernel[(1,)](weight, half, half, mean, square, torch.ones(4, device=device), 0.1, 0.1, 0.1, 0.1, 1, _BLOCK)
     except Exception:  # whatever went wrong, there is another way
         return False
     return True
@@ -83,7 +83,7 @@ class OnePass:
     def _launch(self, whole: Tensor, half: Tensor, gradient: Tensor, factors: Tensor) -> None:
         group, state = self._group_of[whole], self._state(whole)
         beta_of_mean, beta_of_square = group["betas"]
-        _update[(triton.cdiv(whole.numel(), _BLOCK),)](
+        _kernel[(triton.cdiv(whole.numel(), _BLOCK),)](
             whole,
             half,
             gradient,
@@ -100,7 +100,7 @@ class OnePass:
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _update(  # type: ignore[no-untyped-def]
+def _kernel(  # type: ignore[no-untyped-def]
     weights,
     halves,
     gradients,

@@ -115,9 +115,9 @@ def whole_folder(folder: Path, stays: Sequence[str] = ()) -> Iterator[Path]:
             new, old = Path(scratch, "new"), Path(scratch, "old")
             new.mkdir()
             yield new
-            staying = [name for name in stays if not (new / name).exists()]
             if folder.exists():
                 folder.rename(old)
+            staying = [name for name in stays if (old / name).exists() and not (new / name).exists()]
             try:
                 _move(staying, old, new)
                 new.rename(folder)
