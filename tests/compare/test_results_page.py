@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hand_made import TOML, experiment, write_all
-from zerotag.compare.experiment import read_experiment
+from zerotag.compare.experiment import Experiment, read_experiment
 from zerotag.compare.results import Results, load_results
 from zerotag.compare.results_page import results_page, write_results_page
 from zerotag.compare.summary import summaries, write_summary
@@ -50,10 +50,14 @@ def flat(tree: dict[str, Any], path: str = "") -> dict[str, float | None]:
     return leaves
 
 
+def run(made_up: Experiment) -> None:
+    write_all(made_up, made_up.results)
+    write_summary(load_results(made_up, made_up.results), made_up.results)
+
+
 def hand_made_page(folder: Path) -> str:
     hand = experiment(folder)
-    write_all(hand, hand.results)
-    write_summary(load_results(hand, hand.results), hand.results)
+    run(hand)
     (hand.results / "notes.md").write_text("A remark.\n")
     write_results_page(folder, folder / "docs" / "results.md")
     return (folder / "docs" / "results.md").read_text(encoding="utf-8")
@@ -75,7 +79,18 @@ def test_every_number_has_its_run(tmp_path: Path) -> None:
         "| [1](../hand/runs/own.soft-attention.1.json) |" in page
     )
     for link in page.split("](")[1:]:
-        assert (tmp_path / "docs" / link.partition(")")[0]).exists() or "tables.tex" in link
+        assert link.startswith("#") or (tmp_path / "docs" / link.partition(")")[0]).exists() or "tables.tex" in link
+
+
+def test_contents_lead_to_the_experiments(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("What was run.\n")
+    other = TOML.replace('title = "Made by hand"', 'title = "Another\'s ways, by β = 4"')
+    (tmp_path / "another.toml").write_text(other, encoding="utf-8")
+    run(read_experiment(tmp_path / "another.toml"))
+    head = hand_made_page(tmp_path).partition("\n## ")[0]
+    assert head.endswith(
+        "\nWhat was run.\n\n- [Another's ways, by β = 4](#anothers-ways-by-β--4)\n- [Made by hand](#made-by-hand)\n"
+    )
 
 
 def test_the_page_follows_from_the_files_alone(tmp_path: Path) -> None:

@@ -234,6 +234,6 @@ def test_a_png_needs_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_of_long_names_the_end_is_shown() -> None:
-    row = HeatRow("a/very/long/path/to/a/model/folder native", (0.1,))
-    assert row.shown_name == "…g/path/to/a/model/folder native"
-    assert len(row.shown_name) == 32
+    row = HeatRow("there/is/a/very/long/path/to/a/model/folder native", (0.1,))
+    assert row.shown_name == "…s/a/very/long/path/to/a/model/folder native"
+    assert len(row.shown_name) == 44

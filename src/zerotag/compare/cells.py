@@ -13,13 +13,19 @@ OTHER_DEVICE = "‡"
 NOTHING = "–"
 
 
-def marked(method: Method, name: str = "") -> str:
-    """The method's name, or another one for it, with a mark that says if it is not zero-shot, and why."""
+def flagged(method: Method, name: str = "") -> str:
+    """The method's name, or another one for it, with a mark if it is not zero-shot."""
     name = name or method.name
-    if method.learns_word_labels:
-        which = "training and development sets" if method.decides_by_word_labels else "training set"
-        return f"{name} {USES_WORD_LABELS} (of the {which})"
     return f"{name} {USES_WORD_LABELS}" if method.uses_word_labels else name
+
+
+def marked(method: Method, name: str = "") -> str:
+    """The same, and which word labels it uses, if not only those that choose thresholds."""
+    name = flagged(method, name)
+    if not method.learns_word_labels:
+        return name
+    which = "training and development sets" if method.decides_by_word_labels else "training set"
+    return f"{name} (of the {which})"
 
 
 def shown(measure: str, summary: Summary) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zerotag.compare.cells import marked
+from zerotag.compare.cells import flagged
 from zerotag.compare.curves import learning_curves
 from zerotag.compare.experiment import ExampleSentence, Run
 from zerotag.compare.published import CORPUS_TITLES
@@ -77,7 +77,7 @@ def _heat_maps(results: Results, corpus: str, example: ExampleSentence) -> list[
 
 def _rows(run: Run, record: Record, scored: ExampleRecord) -> Iterator[tuple[str, HeatRow]]:
     """What a run says of a sentence, by label."""
-    name = marked(run.method)
+    name = flagged(run.method)
     for k, (label, its) in enumerate(record.test["labels"].items()):
         scores = np.array(scored.word_scores, np.float32)[:, k]
         rule = Rule(word_threshold=its["rule"]["word_threshold"])  # rules of earlier records have more fields

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from zerotag.compare.cells import USES_WORD_LABELS_NOTE, marked
+from zerotag.compare.cells import USES_WORD_LABELS, marked
 from zerotag.compare.experiment import Run, read_experiment
 from zerotag.compare.figures import FIGURES, Figure, curve_figures, example_figures, write_figures
 from zerotag.compare.layout import Cell, Row, Table, markdown
@@ -26,8 +27,9 @@ mean, deviation and number of seeds of every measure (`summary.json`), and the t
 _EXAMPLES_NOTE = (
     "The sentences are our own, with positive words in bold; each method is shown with its first seed. The middle "
     "of the scale is the method's threshold: outlined words reach it. Scores of soft attention are between 0 and 1; "
-    "those of the other methods have scales of their own, which end at the sentence's highest and lowest score. "
-    + USES_WORD_LABELS_NOTE
+    "those of the other methods have scales of their own, which end at the sentence's highest and lowest score. Chance "
+    "and methods that only classify have no row, nor has soft attention with a β that was only tried. "
+    f"{USES_WORD_LABELS} uses word labels; the tables say which."
 )
 _CURVES_NOTE = (
     "Test sets, mean and standard deviation over seeds. Each seed draws its own training sentences, positive ones by "
@@ -49,8 +51,12 @@ def write_results_page(experiments: Path, page: Path) -> None:
 
 def results_page(experiments: Path, place: Path) -> str:
     """The page's text, with links that are right for a page in the folder `place`."""
-    sections = [section for results in _published(experiments) for section in _experiment(results, place)]
-    return _HEAD + ("".join(sections) or _NONE_YET)
+    published = list(_published(experiments))
+    if not published:
+        return _HEAD + _NONE_YET
+    contents = [f"- [{title}](#{_anchor(title)})\n" for title in (one.experiment.title for one in published)]
+    sections = [section for results in published for section in _experiment(results, place)]
+    return "".join([_HEAD, *_notes(experiments), "\n", *contents, *sections])
 
 
 def _published(experiments: Path) -> Iterator[Results]:
@@ -71,9 +77,7 @@ def _experiment(results: Results, place: Path) -> Iterator[str]:
     if experiment.about:
         yield f"\n{experiment.about}\n"
     yield f"\n{_made(results)}\n"
-    notes = folder / "notes.md"
-    if notes.exists():
-        yield f"\n{notes.read_text(encoding='utf-8').strip()}\n"
+    yield from _notes(folder)
     for table in all_tables(results, read_significance(folder)):
         yield "\n" + markdown(table)
     for title, note, drawn in (
@@ -82,6 +86,13 @@ def _experiment(results: Results, place: Path) -> Iterator[str]:
     ):
         yield from _figures(title, note, list(drawn), folder, place)
     yield "\n" + markdown(_runs(results, folder, place))
+
+
+def _notes(folder: Path) -> Iterator[str]:
+    """What somebody wrote about the results in a folder."""
+    notes = folder / "notes.md"
+    if notes.exists():
+        yield f"\n{notes.read_text(encoding='utf-8').strip()}\n"
 
 
 def _figures(title: str, note: str, drawn: Sequence[Figure], folder: Path, place: Path) -> Iterator[str]:
@@ -123,6 +134,11 @@ def _runs(results: Results, folder: Path, place: Path) -> Table:
     ]
     titles = tuple(CORPUS_TITLES.get(corpus, corpus) for corpus in corpora)
     return Table("Run files, by seed", ("",), titles, tuple(rows))
+
+
+def _anchor(title: str) -> str:
+    """Where a heading is found on the page, by the rule of GitHub and others."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
 def _link(path: Path, place: Path) -> str:

@@ -80,7 +80,8 @@ _RATIONALE_NOTE = (
 )
 _RANKING_NOTE = (
     "MAP groups equal scores, as scikit-learn does; clipped: the same after raising negative scores to 0, as the "
-    "paper's code does; positional: equal scores in reverse order of position, as the code of Rei & Søgaard does."
+    "paper's code does (its MAP of LIME); positional: equal scores in reverse order of position, as the code of Rei "
+    "& Søgaard does."
 )
 _BAR = "Best published without word labels"
 _P_VALUES_NOTE = (
@@ -281,7 +282,7 @@ class _Tables:
             f"{self._device}{f'; {OTHER_DEVICE} ' + ', '.join(others) if others else ''}. "
             f"Processes that shared it: {', '.join(map(str, counts))}"
             f"{'' if len(counts) == 1 else ', which is not the same for all cells: their times are no race'}. "
-            "Passes are sequences through the encoder."
+            "Passes are sequences through the encoder; of a sentence's samples that are the same, one is."
         )
 
 

@@ -11,7 +11,7 @@ from zerotag.render.pieces import one_line
 from zerotag.render.style import position
 from zerotag.types import FloatArray, Rule, Sentence
 
-LONGEST_SHOWN, LONGEST_NAME = 24, 32  # characters
+LONGEST_SHOWN, LONGEST_NAME = 24, 44  # characters
 _DECIMALS = 6
 _NOT_IN_XML = str.maketrans({"\ufffe": "�", "\uffff": "�"})
 
