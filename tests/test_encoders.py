@@ -192,7 +192,9 @@ def test_the_depth_is_half_of_the_layers_where_none_is_given(layers: int, depth:
 def test_a_depth_that_is_not_there(folder: Path) -> None:
     shape = tiny.shape("bert", 30)
     shape.num_hidden_layers = 12
-    with pytest.raises(ZerotagError, match=r"^depth 14 is not in 1\.\.12 for encoder 'x'; leave it out for auto$"):
+    with pytest.raises(
+        ZerotagError, match=r"^depth 14 is not in 1\.\.12 for encoder 'x'; 12 is its last layer, auto is half of them$"
+    ):
         resolve_depth(ModelConfig(encoder="x", depth=14), shape)
     assert _refusal(folder, depth=5).startswith("depth 5 is not in 1..4 for encoder ")
 

@@ -27,6 +27,13 @@ def test_word_labels_cannot_get_in(model: ModelConfig) -> None:
         train(toy.corpus(20), gold, model=model)
 
 
+def test_lists_are_no_corpus(model: ModelConfig) -> None:
+    pairs: Any = [("It may rain.", 1)]
+    for given in ((pairs,), (toy.corpus(20), pairs)):
+        with pytest.raises(TypeError, match=r"training takes a Corpus, as zerotag\.read returns it, not list"):
+            train(*given, model=model)
+
+
 class Smuggler(Example):
     """Has a __dict__, and so a place for anything."""
 

@@ -40,6 +40,10 @@ _HOMES = {
 __all__ = [*_HOMES, "__version__"]
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'zerotag' has no attribute {name!r}")

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import torch
@@ -103,7 +104,8 @@ def resolve_depth(config: ModelConfig, shape: PreTrainedConfig) -> int:
         return layers if config.head == "cls" else max(1, layers // 2)
     if config.depth > layers:
         raise ZerotagError(
-            f"depth {config.depth} is not in 1..{layers} for encoder {config.encoder!r}; leave it out for auto"
+            f"depth {config.depth} is not in 1..{layers} for encoder {config.encoder!r}; {layers} is its last layer, "
+            "auto is half of them"
         )
     return config.depth
 
@@ -220,5 +222,5 @@ def _cannot_load(name: str, error: Exception) -> str:
     return (
         f"encoder {name!r} is not a folder, not in the Hugging Face cache, and could not be fetched: "
         f"connect to the hub once, name a folder (--model, or in {ENCODERS_VARIABLE}, or beside an experiment's TOML), "
-        f"or leave it out for the packaged encoder ({reason[:120]})"
+        f"or take the packaged encoder, {PACKAGED_ENCODER} ({shorten(reason, 120, placeholder=' …')})"
     )

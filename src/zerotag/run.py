@@ -47,6 +47,12 @@ class Progress:
 
     seconds_left: float | None
 
+    of_teacher: bool = False
+    """Whether it is a teacher that learns; loss and F1 are then not those of the model."""
+
+    stopped: bool = False
+    """Whether it has ended before its last epoch."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedCorpus:
@@ -70,6 +76,7 @@ class Around:
 
     before: int = 0
     after: int = 0
+    of_teacher: bool = False
 
 
 class Run:
@@ -234,6 +241,8 @@ class Run:
             loss=last_loss,
             best_f1=position.best_f1 if position.history else None,
             seconds_left=pace * left,
+            of_teacher=around.of_teacher,
+            stopped=position.finished and position.epoch < self._epochs,
         )
         try:
             self._on_progress(reached)

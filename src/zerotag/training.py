@@ -188,7 +188,7 @@ class Course:
         torch.manual_seed(training.seed)
         teacher = Teacher(copy.deepcopy(encoder), self.labels, self.model).to(self.device)
         left = self._teachers - number - 1
-        around = Around(before=number * epochs, after=left * epochs + self.training.epochs)
+        around = Around(number * epochs, left * epochs + self.training.epochs, of_teacher=True)
         checkpoints = self.checkpoints.of_teacher(number)
         self._run(teacher, each_head(training), train_set, dev_set, training, checkpoints, around)
         labels = train_set.labels.numpy() > 0
@@ -223,6 +223,9 @@ class Course:
 
 def check_corpus(corpus: Corpus[Example], dev: Corpus[Example] | None) -> None:
     """Refuse data that nothing can be learnt from, and anything that carries word labels."""
+    for given in (corpus, dev):
+        if not isinstance(given, Corpus | None):
+            raise TypeError(f"training takes a Corpus, as zerotag.read returns it, not {type(given).__name__}")
     for part in (corpus, dev):
         for example in part.examples if part is not None else ():
             if type(example) is not Example:

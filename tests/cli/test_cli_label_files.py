@@ -18,7 +18,8 @@ import tiny
 from bulk_runs import packed, unpacked
 from commands import CommandLine, Started, error_line
 from zerotag.bulk.run import Progress
-from zerotag.cli import labelling, labelling_progress
+from zerotag.cli import labelling
+from zerotag.cli import progress as cli_progress
 from zerotag.cli.labelling_progress import describe
 
 TEXTS = [" ".join(words) for words, _ in tiny.sentences(9)]
@@ -250,7 +251,7 @@ def test_no_space_in_the_middle(zerotag: CommandLine, model: Path, tmp_path: Pat
 def test_progress_in_a_log(
     zerotag: CommandLine, model: Path, tmp_path: Path, files: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelling_progress, "_SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(cli_progress, "SECONDS_BETWEEN_LINES", 0.0)
     monkeypatch.setattr(labelling, "_AT_ONCE", 3)
     lines = zerotag("label", model, *files, "--out", tmp_path / "out.tsv").err.splitlines()
     assert re.fullmatch(r"\d+ % · 3 sentences · [\d,.]+/s · \d+ s left", lines[0])
@@ -261,7 +262,7 @@ def test_progress_in_a_log(
 def test_a_slow_method_shows_its_progress_more_often(
     zerotag: CommandLine, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelling_progress, "_SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(cli_progress, "SECONDS_BETWEEN_LINES", 0.0)
     monkeypatch.setattr(labelling, "_AT_ONCE", 64)
     source = tmp_path / "in.txt"
     source.write_text("".join(f"{text}\n" for text in TEXTS[:4]))

@@ -134,13 +134,14 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_what_it_prints(zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path) -> None:
-    """A line for each of the teacher's three epochs and of the two others: nobody needs to know who is trained when."""
+    """A line for each of the teacher's three epochs, which are marked as its, and of the two others."""
     epochs = ("--teacher-epochs", 3, "--epochs", 2)
     outcome = zerotag("train", corpus, "--out", tmp_path / "new" / "model", "--model", encoder, *epochs)
     assert outcome.code == 0
     *lines, last = outcome.err.splitlines()
     for number, line in enumerate(lines, start=1):
-        assert re.fullmatch(rf"epoch {number}/5 · loss \d\.\d{{4}} · dev F1 [\d.]+ · \d+ s left", line)
+        whose = "teacher" if number <= 3 else "dev"
+        assert re.fullmatch(rf"epoch {number}/5 · loss \d\.\d{{4}} · {whose} F1 [\d.]+ · \d+ s left", line)
     assert len(lines) == 4
     assert re.fullmatch(r"epoch 5/5 · loss \d\.\d{4} · dev F1 [\d.]+", last)
     assert outcome.out.startswith(f"{tmp_path}/new/model: labels hedge; depth 2 of {encoder}; dev sentence F1 ")
@@ -174,7 +175,19 @@ def test_a_preset_is_a_start_that_options_change(
     assert written["training"]["learning_rate"] == 2e-5
     assert written["training"]["epochs"] == 1
     line = zerotag.fails("train", corpus, "--out", tmp_path / "paper", *options)
-    assert line == f"depth 12 is not in 1..4 for encoder '{encoder}'; leave it out for auto"
+    assert line == f"depth 12 is not in 1..4 for encoder '{encoder}'; 4 is its last layer, auto is half of them"
+
+
+def test_thresholds_that_nothing_is_known_of(zerotag: CommandLine, tmp_path: Path, encoder: Path) -> None:
+    corpus = toy.write_tsv(tmp_path / "train.tsv", toy.gold(30))
+    dev = toy.write_tsv(tmp_path / "dev.tsv", [one for one in toy.gold(30) if not any(one.labels)])
+    command = ["train", corpus, "--model", encoder, "--epochs", 1, "--teacher-epochs", 1, "--dev", dev]
+    outcome = zerotag(*command, "--out", tmp_path / "model")
+    assert outcome.code == 0
+    assert outcome.err.splitlines()[-1].startswith(
+        "label 'hedge': its thresholds are 0.5, as the development sentences"
+    )
+    assert "thresholds" not in zerotag(*command, "--preset", "paper", "--depth", 1, "--out", tmp_path / "paper").err
 
 
 def test_overwrite(zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path) -> None:
@@ -233,7 +246,8 @@ def progress(**changes: float) -> Progress:
 
 def test_how_progress_is_described() -> None:
     assert describe(progress()) == "epoch 2/6 · loss 0.1235 · dev F1 90.0 · 3:20 left"
-    stopped = progress(epochs_done=2, steps_done=60, seconds_left=0.0)
+    assert describe(progress(of_teacher=True)) == "epoch 2/6 · loss 0.1235 · teacher F1 90.0 · 3:20 left"
+    stopped = progress(epochs_done=2, steps_done=60, stopped=True)
     assert describe(stopped) == "epoch 2/6 · loss 0.1235 · dev F1 90.0 · stopped, as it gets no better"
     last_step = progress(epoch=6, epochs_done=5, steps_done=60, seconds_left=0.0)
     assert describe(last_step) == "epoch 6/6 · loss 0.1235 · dev F1 90.0"
@@ -264,6 +278,15 @@ def test_a_line_is_written_for_epochs_that_end_and_for_a_training_that_goes_on(
                 shown.show(step)
         lines = capsys.readouterr().err.splitlines(keepends=True)
         assert [re.sub(" · .*", "", line) for line in lines] == expected.splitlines(keepends=True)
+
+
+def test_a_log_has_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    now = 100.0
+    monkeypatch.setattr("zerotag.cli.progress.monotonic", lambda: now)
+    with TrainingProgress() as shown:
+        for now in (100.0, 129.0, 131.0, 160.0, 161.0):
+            shown.show(progress(epoch=1, epochs_done=0, steps_done=1, loss=now))
+    assert re.findall(r"loss ([\d.]+)", capsys.readouterr().err) == ["131.0000", "161.0000"]
 
 
 def test_durations() -> None:

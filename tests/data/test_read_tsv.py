@@ -206,3 +206,13 @@ def test_a_table_is_told_from_words(tmp_path: Path) -> None:
         ):
             read(path)
         assert [e.labels for e in read(path, columns=Columns(format="csv")).examples] == [(True,), (False,)]
+
+
+def test_sentences_are_told_from_words(tmp_path: Path) -> None:
+    path = write(tmp_path, "rows.tsv", "It may rain today\t1\n\nIt rains today again\t0\n")
+    with pytest.raises(ZerotagError, match=r"rows.tsv:1: 'It may rain today' is a sentence;.*text<TAB>label.*csv"):
+        read(path)
+    with pytest.raises(ZerotagError, match="is a sentence"):
+        list(stream(path))
+    few = write(tmp_path, "few.tsv", "ad hoc basis\t1\nagain\t0\n")  # some have words like this
+    assert read(few).examples[0].sentence.words == ("ad hoc basis", "again")

@@ -51,9 +51,9 @@ class Running:
         assert found, (self.line, self.process.stderr and self.process.stderr.read())
         self.url = found[0]
 
-    def end(self) -> tuple[int, str]:
-        """Its exit code and what it logged, after SIGTERM."""
-        self.process.send_signal(signal.SIGTERM)
+    def end(self, by: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+        """Its exit code and what it logged, after a signal."""
+        self.process.send_signal(by)
         _, logged = self.process.communicate(timeout=60)
         return self.process.returncode, logged
 
@@ -81,6 +81,14 @@ def test_it_prints_where_it_is_and_ends_in_good_order_on_sigterm(running: Runnin
     assert code in (0, -signal.SIGTERM)
     assert "Traceback" not in logged
     assert "pump" not in logged
+
+
+def test_control_c_is_how_it_ends(folder: Path) -> None:
+    service = Running(folder)
+    assert Client(service.url).models()
+    code, logged = service.end(by=signal.SIGINT)
+    assert code == 0
+    assert "error" not in logged
 
 
 def _metrics(url: str) -> str:

@@ -24,7 +24,8 @@ def export(
 ) -> None:
     """Export a model to ONNX, to run without torch.
 
-    The folder works wherever a model folder does. It is compared with the original before it is written.
+    The folder works wherever a model folder does, with the model's own scores; other methods need the original. The two
+    are compared before it is written.
     """
     if to not in _TARGETS:
         raise ZerotagError(f"cannot export to {to[:40]!r}; allowed: {', '.join(_TARGETS)}")

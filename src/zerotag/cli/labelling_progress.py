@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from time import monotonic
 from typing import TYPE_CHECKING
-
-import typer
 
 from zerotag.cli.progress import LiveBar, duration
 
 if TYPE_CHECKING:
     from zerotag.bulk.run import Progress
     from zerotag.bulk.state import State
-
-_SECONDS_BETWEEN_LINES = 30.0
 
 
 class LabellingProgress(LiveBar):
@@ -23,15 +18,13 @@ class LabellingProgress(LiveBar):
     def __init__(self, *, silent: bool) -> None:
         super().__init__(silent=silent, transient=True)  # the summary takes its place
         self._silent = silent
-        self._said = monotonic()
 
     def show(self, progress: Progress) -> None:
         """Draw the state of the labelling."""
         if self.live:
             self.draw(describe(progress), progress.share or 0.0, None if progress.share is None else 1.0)
-        elif not self._silent and monotonic() - self._said >= _SECONDS_BETWEEN_LINES:
-            self._said = monotonic()
-            typer.echo(describe(progress), err=True)
+        elif not self._silent and self.silent_for_long:
+            self.say(describe(progress))
 
 
 def describe(progress: Progress) -> str:

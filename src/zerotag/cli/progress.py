@@ -1,8 +1,9 @@
-"""How far a training has come: a live bar in a terminal, a line per epoch in a log."""
+"""How far a training has come: a live bar in a terminal, a line per epoch and now and then in a log."""
 
 from __future__ import annotations
 
 import sys
+from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -10,6 +11,8 @@ import typer
 
 if TYPE_CHECKING:
     from zerotag.training import Progress
+
+SECONDS_BETWEEN_LINES = 30.0
 
 
 class LiveBar:
@@ -21,13 +24,14 @@ class LiveBar:
 
         self.live = sys.stderr.isatty() and not silent
         self._bar = Progress(
-            BarColumn(bar_width=15),  # all of a line fits into 80 columns
+            BarColumn(bar_width=14),  # all of a line fits into 80 columns
             TextColumn("{task.description}"),
             console=Console(stderr=True),
             disable=not self.live,
             transient=transient,
         )
         self._task = self._bar.add_task("starting", total=None)
+        self._said = monotonic()
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -41,6 +45,16 @@ class LiveBar:
     def draw(self, words: str, done: float, total: float | None) -> None:
         """Show how much is done, in words and as a bar."""
         self._bar.update(self._task, total=total, completed=done, description=words)
+
+    @property
+    def silent_for_long(self) -> bool:
+        """Whether a log should have a line by now."""
+        return monotonic() - self._said >= SECONDS_BETWEEN_LINES
+
+    def say(self, words: str) -> None:
+        """Write a line, where there is no bar."""
+        self._said = monotonic()
+        typer.echo(words, err=True)
 
 
 class TrainingProgress(LiveBar):
@@ -57,19 +71,19 @@ class TrainingProgress(LiveBar):
         if self.live:
             percent = 100 * progress.steps_done / progress.steps
             self.draw(f"{percent:3.0f} % {words}", progress.steps_done, progress.steps)
-        elif progress.epoch == progress.epochs_done:
-            typer.echo(words, err=True)
+        elif progress.epoch == progress.epochs_done or self.silent_for_long:
+            self.say(words)
 
 
 def describe(progress: Progress) -> str:
     """One line: epoch, loss, development F1, time left."""
     parts = [f"epoch {progress.epoch}/{progress.epochs}", f"loss {progress.loss:.4f}"]
     if progress.best_f1 is not None:
-        parts.append(f"dev F1 {100 * progress.best_f1:.1f}")
-    if progress.seconds_left:
-        parts.append(f"{duration(progress.seconds_left)} left")
-    elif progress.epoch == progress.epochs_done < progress.epochs:
+        parts.append(f"{'teacher' if progress.of_teacher else 'dev'} F1 {100 * progress.best_f1:.1f}")
+    if progress.stopped:
         parts.append("stopped, as it gets no better")
+    elif progress.seconds_left:
+        parts.append(f"{duration(progress.seconds_left)} left")
     return " · ".join(parts)
 
 

@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -70,7 +71,8 @@ def serve(
             import webbrowser
 
             webbrowser.open(address)
-        make_server(app).run(sockets=[bound])
+        with suppress(KeyboardInterrupt):  # it has ended in good order by then
+            make_server(app).run(sockets=[bound])
 
 
 def _folders(models: list[str]) -> dict[str, Path]:

@@ -22,11 +22,14 @@ from zerotag.cli.options import (
     require_absent,
 )
 from zerotag.cli.progress import TrainingProgress, duration
-from zerotag.config import PACKAGED_ENCODER, PRESETS, ModelConfig, TrainConfig
+from zerotag.config import PRESETS, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
+from zerotag.types import Rule
 
 if TYPE_CHECKING:
     from zerotag.training import Progress
+
+_ENCODERS = ", ".join(f"{name} {model.encoder}" for name, (model, _) in PRESETS.items())
 
 
 def train(
@@ -37,7 +40,8 @@ def train(
     dev: Annotated[Path | None, typer.Option(help="Development sentences. [a tenth of the training ones]")] = None,
     preset: Annotated[str, typer.Option(help=f"Settings to start from: {', '.join(PRESETS)}.")] = "default",
     model: Annotated[
-        str | None, typer.Option(help=f"Encoder: a folder or a name on the Hugging Face hub. [{PACKAGED_ENCODER}]")
+        str | None,
+        typer.Option(help=f"Encoder: a folder or a name on the Hugging Face hub. [the preset's: {_ENCODERS}]"),
     ] = None,
     vectors: Annotated[
         Path | None, typer.Option(help="Word vectors as text (GloVe, word2vec) for --preset bilstm. [at random]")
@@ -136,6 +140,13 @@ def train(
     labeller.save_pretrained(out)
     delete(unfinished)
     settings = labeller.manifest.model
+    for name, rule in zip(labeller.label_names, labeller.rules, strict=True):
+        if train_config.calibrated and settings.head != "cls" and rule.origin == Rule().origin:
+            typer.echo(
+                f"label {name!r}: its thresholds are 0.5, as the development sentences all have it or all lack it; "
+                "give more sentences, or some of both kinds with --dev",
+                err=True,
+            )
     f1 = labeller.manifest.scores["dev sentence F1"]
     typer.echo(
         f"{out}: labels {', '.join(labeller.label_names)}; depth {settings.depth} of {settings.encoder}; "

@@ -13,6 +13,7 @@ from zerotag.data.sources import Position, Source
 from zerotag.errors import ZerotagError
 from zerotag.types import Sentence
 
+_SPACES_OF_A_SENTENCE = 3
 _YES = "positive"  # what a 1 means here, where no column has a name
 
 
@@ -31,6 +32,12 @@ def _refuse_table(first: Line, columns: Columns) -> None:
         raise ZerotagError(
             f"{first.where}: the columns {listed(names)} of a table; a .tsv has a word and its label in each line, "
             "and a blank line after each sentence; say that it is a table with --input-format csv"
+        )
+    if names[0].count(" ") >= _SPACES_OF_A_SENTENCE:
+        raise ZerotagError(
+            f"{first.where}: {shown(names[0])} is a sentence; a .tsv has a word and its label in each line, and "
+            "a blank line after each sentence; for a sentence in each line, name the columns in a first one, such as "
+            "text<TAB>label, and say that it is a table with --input-format csv"
         )
 
 
