@@ -209,7 +209,7 @@ def forward_pass(
         for batch in batches:
             network.encode(batch)
 
-    with attention_without_plans():
+    with attention_without_plans:
         found = {
             name: seconds_of(doing, device, times=1)
             for name, doing in (("before", as_it_was), ("now", forward), ("encoder", encoder_alone))

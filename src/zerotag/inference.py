@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import Lock
 
 import torch
 from torch import Tensor
@@ -63,12 +64,36 @@ def precision(device: torch.device) -> AbstractContextManager[object]:
     return torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
 
 
-def attention_without_plans() -> AbstractContextManager[object]:
-    """All kernels of attention but cuDNN's, which needs a plan for each new shape, and in each new thread.
+class _Shared:
+    """A context for a switch of the process: the first thread to enter turns it, the last to leave turns it back."""
 
-    To make one takes tenths of a second: together, longer than to score a chunk of sentences of all lengths.
-    """
-    return sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
+    def __init__(self, switch: Callable[[], AbstractContextManager[object]]) -> None:
+        self._switch = switch
+        self._lock = Lock()
+        self._inside = 0
+        self._turned: AbstractContextManager[object] = nullcontext()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._turned = self._switch()
+                self._turned.__enter__()
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._turned.__exit__(None, None, None)
+
+
+attention_without_plans = _Shared(
+    lambda: sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
+)
+"""All kernels of attention but cuDNN's, which needs a plan for each new shape, and in each new thread.
+
+To make one takes tenths of a second: together, longer than to score a chunk of sentences of all lengths.
+"""
 
 
 def token_budget(device: torch.device) -> int:
@@ -113,7 +138,7 @@ class TorchPredictor:
         device = device_of(self._network)
         network = self._ready(device)
         as_it_is = nullcontext() if network is self._lean else _as_it_is(network, device)
-        with torch.inference_mode(), attention_without_plans(), as_it_is:
+        with torch.inference_mode(), attention_without_plans, as_it_is:
             tensors = TensorBatch.of(batch, device)
             windows = [network.encode(tensors.windows(part)) for part in parts(batch, self.token_budget)]
             output = network.read(windows[0] if len(windows) == 1 else torch.cat(windows), tensors)
