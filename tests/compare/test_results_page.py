@@ -112,3 +112,12 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ZerotagError, match="no such folder; give the one that holds the experiments"):
         write_results_page(tmp_path / "nowhere", tmp_path / "page.md")
     assert not (tmp_path / "page.md").exists()
+
+
+def test_notes_that_cannot_be_read(tmp_path: Path) -> None:
+    hand_made_page(tmp_path)
+    before = (tmp_path / "docs" / "results.md").read_text(encoding="utf-8")
+    (tmp_path / "notes.md").write_bytes("Søgaard".encode("latin-1"))
+    with pytest.raises(ZerotagError, match=r"notes\.md is not UTF-8; save it as UTF-8"):
+        write_results_page(tmp_path, tmp_path / "docs" / "results.md")
+    assert (tmp_path / "docs" / "results.md").read_text(encoding="utf-8") == before

@@ -27,6 +27,7 @@ from zerotag.errors import ZerotagError
 from zerotag.types import Rule
 
 if TYPE_CHECKING:
+    from zerotag.labeller import WordLabeller
     from zerotag.training import Progress
 
 _ENCODERS = ", ".join(f"{name} {model.encoder}" for name, (model, _) in PRESETS.items())
@@ -140,18 +141,23 @@ def train(
     labeller.save_pretrained(out)
     delete(unfinished)
     settings = labeller.manifest.model
-    for name, rule in zip(labeller.label_names, labeller.rules, strict=True):
-        if train_config.calibrated and settings.head != "cls" and rule.origin == Rule().origin:
-            typer.echo(
-                f"label {name!r}: its thresholds are 0.5, as the development sentences all have it or all lack it; "
-                "give more sentences, or some of both kinds with --dev",
-                err=True,
-            )
+    if train_config.calibrated and settings.head != "cls":
+        _tell_of_thresholds_by_nothing(labeller)
     f1 = labeller.manifest.scores["dev sentence F1"]
     typer.echo(
         f"{out}: labels {', '.join(labeller.label_names)}; depth {settings.depth} of {settings.encoder}; "
         f"dev sentence F1 {100 * f1:.1f}; trained in {duration(time.monotonic() - start)}"
     )
+
+
+def _tell_of_thresholds_by_nothing(labeller: WordLabeller) -> None:
+    for name, rule in zip(labeller.label_names, labeller.rules, strict=True):
+        if rule == Rule():
+            typer.echo(
+                f"label {name!r}: its thresholds are 0.5, as the development sentences all have it or all lack it; "
+                "give more sentences, or some of both kinds with --dev",
+                err=True,
+            )
 
 
 def _only_tidying_up_is_left(unfinished: Path) -> bool:

@@ -92,7 +92,10 @@ def _notes(folder: Path) -> Iterator[str]:
     """What somebody wrote about the results in a folder."""
     notes = folder / "notes.md"
     if notes.exists():
-        yield f"\n{notes.read_text(encoding='utf-8').strip()}\n"
+        try:
+            yield f"\n{notes.read_text(encoding='utf-8').strip()}\n"
+        except UnicodeDecodeError:
+            raise ZerotagError(f"{notes} is not UTF-8; save it as UTF-8") from None
 
 
 def _figures(title: str, note: str, drawn: Sequence[Figure], folder: Path, place: Path) -> Iterator[str]:
