@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser import HEDGES, THREE, downloaded, marked, opened, write
+from browser import HEDGES, THREE, downloaded, marked, opened, settled, write
 from services import Service
 from zerotag.data import read, read_gold
 from zerotag.types import Rule
@@ -54,11 +54,10 @@ def expect_mark(page: Page, share: float) -> None:
 
 def test_typing_labels_words(page: Page, page_service: Service) -> None:
     page.locator("#text").press_sequentially(TEXT, delay=2)
-    expect(page.locator("#sentences > li")).to_have_count(2)
-    expect(page.locator("#sentences .verdict p.yes")).to_have_count(1)
+    expect(page.locator("#sentences .text")).to_have_text(TEXT.split("\n"))  # a slow machine may have paused before
+    settled(page)
     assert marked(page) == by_rule(records(page_service, TEXT), HEDGES)
     assert "may" in marked(page)
-    assert page.locator("#sentences .text").all_text_contents() == TEXT.split("\n")
     verdicts = page.locator("#sentences .verdict").all_text_contents()
     assert verdicts == ["hedge: yes, score 0.94, threshold 0.47", "hedge: no, score 0.13, threshold 0.47"]
     expect(page.locator("#summary")).to_contain_text("2 sentences · 1 hedge")
