@@ -28,7 +28,7 @@ def blocks(language: str) -> list[str]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with the files that the README speaks of, a handful of sentences each."""
-    lines = files("zerotag.demo").joinpath("hedging.train.jsonl").read_text(encoding="utf-8").splitlines()[:48]
+    lines = files("zerotag.demo").joinpath("hedging.train.jsonl").read_text(encoding="utf-8").splitlines()[:16]
     rows = [json.loads(line) for line in lines]
     with (tmp_path / "sentences.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("text", "label"), *((row["text"], len(row["label"])) for row in rows)])

@@ -8,10 +8,21 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
+
 import tiny
 from commands import COMMAND, ENVIRONMENT
+from zerotag.onnx.exporting import export
 
 LINES = [" ".join(words) + "\n" for words, _ in tiny.sentences(1500)]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One that needs no torch, and so starts in a moment; streams are the command line's business, not the model's."""
+    folder = tmp_path_factory.mktemp("models") / "exported"
+    export(tiny.labeller(), folder)
+    return folder
 
 
 def shell(command: str) -> subprocess.CompletedProcess[str]:
