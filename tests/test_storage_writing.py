@@ -64,6 +64,25 @@ def test_a_failure_of_the_last_rename_puts_the_old_folder_back(folder: Path, mon
     assert names(folder.parent) == ["model"]
 
 
+@pytest.mark.parametrize("until", ["notes.md", "new"])
+def test_an_interruption_puts_the_old_folder_back_with_all_that_was_in_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, until: str
+) -> None:
+    def interrupted(path: Path, target: Path) -> Path:
+        if path.name == until and path.parent.name.startswith(".model-" if until == "new" else "old"):
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    add_notes(folder)
+    before = names(folder)
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tiny.labeller(labels=("other",)).save_pretrained(folder)
+    monkeypatch.undo()
+    assert load(folder).label_names == ("hedge",)
+    assert (names(folder), names(folder.parent)) == (before, ["model"])
+
+
 def test_a_tokenizer_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise Exception("No space left on device (os error 28)")  # as the tokenizers library does

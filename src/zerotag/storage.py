@@ -115,15 +115,15 @@ def whole_folder(folder: Path, stays: Sequence[str] = ()) -> Iterator[Path]:
             new, old = Path(scratch, "new"), Path(scratch, "old")
             new.mkdir()
             yield new
-            if folder.exists():
-                folder.rename(old)
-            staying = [name for name in stays if (old / name).exists() and not (new / name).exists()]
+            staying = [name for name in stays if (folder / name).exists() and not (new / name).exists()]
             try:
+                if folder.exists():
+                    folder.rename(old)
                 _move(staying, old, new)
                 new.rename(folder)
-            except OSError:
-                _move([name for name in staying if not (old / name).exists()], new, old)
-                if old.exists():
+            except BaseException:  # Ctrl-C as well
+                if old.exists() and not folder.exists():
+                    _move([name for name in staying if not (old / name).exists()], new, old)
                     old.rename(folder)
                 raise
 
@@ -270,8 +270,8 @@ def model_card(manifest: Manifest) -> str:
         "",
         f"# A word labeller for {', '.join(manifest.label_names)}",
         "",
-        "It was trained with [zerotag](https://pypi.org/project/zerotag/) on sentence labels alone: no word label was "
-        "read. It scores each word of a sentence by how much the word makes the sentence carry the label.",
+        "It was trained with [zerotag](https://pypi.org/project/zerotag/) on sentence labels alone: its training read "
+        "no word label. It scores each word of a sentence by how much the word makes the sentence carry the label.",
         "",
         "```python",
         "import zerotag",
