@@ -15,7 +15,7 @@ from zerotag.align import Aligner
 from zerotag.config import PLAIN, Loss, ModelConfig, TrainConfig
 from zerotag.model import Network, TensorBatch
 from zerotag.objectives import each_head, plain, taught
-from zerotag.soft_attention import HeadOutput, loss, taught_loss
+from zerotag.soft_attention import WHOLE, HeadOutput, loss, taught_loss
 from zerotag.teaching import Teacher
 from zerotag.types import Sentence
 
@@ -94,13 +94,13 @@ def test_plain_is_the_papers_loss(kind: Loss) -> None:
     network, _, batch, labels = parts()
     training = replace(PLAIN, gamma=0.7, loss=kind)
     expected = loss(network(batch), batch.token_mask, labels, 0.7, kind)
-    assert plain(training)(network, batch, labels, None).item() == expected.item()
+    assert plain(training)(network, batch, labels, None, WHOLE).item() == expected.item()
 
 
 @pytest.mark.parametrize("kind", ["cross-entropy", "squared"])
 def test_every_head_of_a_teacher_counts_alike(kind: Loss) -> None:
     _, teacher, batch, labels = parts()
-    value = each_head(TrainConfig(gamma=0.7, loss=kind))(teacher, batch, labels, None)
+    value = each_head(TrainConfig(gamma=0.7, loss=kind))(teacher, batch, labels, None, WHOLE)
     outputs = teacher.outputs(teacher.encode(batch), batch)
     losses = [loss(output, batch.token_mask, labels, 0.7, kind).item() for output in outputs]
     assert len(losses) == 3
@@ -114,5 +114,5 @@ def test_every_head_of_a_teacher_counts_alike(kind: Loss) -> None:
 def test_who_is_taught_has_labels_and_targets() -> None:
     network, _, batch, labels = parts()
     targets = torch.rand(*batch.token_mask.shape, 2)
-    value = taught(TrainConfig(word_weight=3.0, gamma=50.0))(network, batch, labels, targets)
+    value = taught(TrainConfig(word_weight=3.0, gamma=50.0))(network, batch, labels, targets, WHOLE)
     assert value.item() == taught_loss(network(batch), batch.token_mask, labels, targets, 3.0).item()

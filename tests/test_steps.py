@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from zerotag.fused import StandIn
 from zerotag.model import Network, TensorBatch
 from zerotag.objectives import Objective, each_head, plain, taught
 from zerotag.optimizers import optimizer
-from zerotag.soft_attention import taught_loss
+from zerotag.soft_attention import Share, taught_loss
 from zerotag.steps import Part, Steps
 from zerotag.teaching import Teacher
 from zerotag.training import reproducible, train
@@ -90,7 +91,7 @@ def test_steps_with_a_stand_in_are_those_of_its_network(family: str) -> None:
 def test_gradients_are_clipped_only_where_they_should_be(clipped: bool) -> None:
     network, aligner = network_and_aligner()
 
-    def far_too_much(network: Network, batch: TensorBatch, labels: Tensor, _: Tensor | None) -> Tensor:
+    def far_too_much(network: Network, batch: TensorBatch, labels: Tensor, *_: object) -> Tensor:
         logits: Tensor = network(batch).sentence_logits
         return 1000 * (logits - labels).square().sum()
 
@@ -103,25 +104,31 @@ def test_gradients_are_clipped_only_where_they_should_be(clipped: bool) -> None:
     assert norm == pytest.approx(1.0, rel=1e-4) if clipped else norm > 100
 
 
+@pytest.mark.parametrize("objective", [plain, taught])
 @pytest.mark.parametrize("loss", ["cross-entropy", "squared"])
 @pytest.mark.parametrize("stand_in", [False, True])
-def test_a_batch_in_parts_gives_what_it_gives_at_once(loss: Loss, stand_in: bool) -> None:
+def test_a_batch_in_parts_gives_what_it_gives_at_once(
+    loss: Loss, stand_in: bool, objective: Callable[[TrainConfig], Objective]
+) -> None:
     network, aligner = network_and_aligner("mpnet")
     without_dropout(network)
     words = [word for sentence, _ in tiny.sentences(40) for word in sentence]
     sentences = aligner.encode([Sentence.from_words(words[:n]) for n in (3, 9, 4)])
     labels = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    shares = (1.0, 1.0) if loss == "squared" else (2 / 3, 1 / 3)
-    at_once = [Part(aligner.batch(sentences), labels, None)]
-    in_parts = [
-        Part(aligner.batch([sentences[i] for i in part]), labels[part], None, share)
-        for part, share in zip(([0, 2], [1]), shares, strict=True)
-    ]
+    targets = [torch.rand(len(sentence), 2).numpy() for sentence in sentences]
+    lengths = [int(aligner.batch([sentence]).token_mask.sum()) for sentence in sentences]
+
+    def part(of: list[int]) -> Part:
+        batch = aligner.batch([sentences[i] for i in of])
+        share = Share(len(of) / 3, sum(lengths[i] for i in of) / sum(lengths))
+        return Part(batch, labels[of], torch.from_numpy(aligner.spread(batch, [targets[i] for i in of])), share)
+
+    at_once, in_parts = [part([0, 1, 2])], [part([0, 2]), part([1])]
     training = replace(TRAINING, loss=loss)
     losses, gradients = [], []
     for parts in (at_once, in_parts):
         pupil = copy.deepcopy(network)
-        steps = Steps(pupil, plain(training), optimizer(pupil, training), clipped=False)
+        steps = Steps(pupil, objective(training), optimizer(pupil, training), clipped=False)
         steps._stand_in = StandIn(pupil, torch.float32) if stand_in else None
         losses.append(steps.take(parts, rate=0.0, seed=0).item())
         gradients.append([p.grad for p in pupil.parameters() if p.grad is not None])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.optim import AdamW
 
@@ -145,6 +146,22 @@ def test_stopped_after_a_step_it_goes_on_to_the_same_end(model: ModelConfig, tmp
     )
     assert steps[:1] == [last_step + 1][: 6 - last_step]
     assert same(weights(labeller), undisturbed)
+
+
+def test_with_another_encoder_in_its_place_it_does_not_go_on(tmp_path: Path) -> None:
+    place = tiny.encoder_folder(tmp_path / "encoder")
+    model = ModelConfig(encoder=str(place), depth=1)
+
+    def stop(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(toy.corpus(40), model=model, training=QUICK, checkpoints=tmp_path / "unfinished", on_progress=stop)
+    weights = load_file(place / "model.safetensors")
+    weights["embeddings.word_embeddings.weight"][5, 0] += 1
+    save_file(weights, place / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ZerotagError, match="holds an unfinished training with other settings or data"):
+        train(toy.corpus(40), model=model, training=QUICK, checkpoints=tmp_path / "unfinished")
 
 
 # Which epoch is kept, and when it stops

@@ -11,10 +11,10 @@ import torch
 
 import tiny
 import toy
-from zerotag.config import PLAIN, ModelConfig
+from zerotag.config import PLAIN, ModelConfig, TrainConfig
 from zerotag.run import Run
 from zerotag.training import train
-from zerotag.types import Corpus, Example
+from zerotag.types import Corpus, Example, Rule
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +84,14 @@ def test_development_scores_by_hand(model: ModelConfig, monkeypatch: pytest.Monk
     assert f1 == pytest.approx((1 / 2 + 2 / 3) / 2)
     probabilities = [0.9, 0.4, 0.2, 0.5, 0.4, 0.7]  # of what is true
     assert cross_entropy == pytest.approx(-sum(map(math.log, probabilities)) / 6, rel=1e-6)
+
+
+def test_the_f1_that_is_told_is_that_of_the_models_decisions(
+    model: ModelConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the threshold that sentences have given: here, one that takes them all."""
+    monkeypatch.setattr("zerotag.training.rule_from_sentence_labels", lambda *_: Rule(0.5, 0.0, "sentence labels"))
+    dev = toy.corpus(30, seed=5)
+    labeller = train(toy.corpus(40), dev, model=model, training=TrainConfig(epochs=1, teacher_epochs=1))
+    positive = sum(example.labels[0] for example in dev.examples)
+    assert labeller.manifest.scores["dev sentence F1"] == pytest.approx(2 * positive / (positive + 30))

@@ -155,8 +155,9 @@ class TrainConfig:
     """AdamW's epsilon."""
 
     loss: Loss = "cross-entropy"
-    """Of the sentence score: `cross-entropy`, a mean over sentences, or `squared` error, a sum over them.
-    `twice-squashed` is the cross-entropy of the paper's reference code, which takes a sigmoid's output for a logit."""
+    """Of the sentence score, where words are found by soft attention: `cross-entropy`, a mean over sentences, or
+    `squared` error, a sum over them. `twice-squashed` is the cross-entropy of the paper's reference code, which takes
+    a sigmoid's output for a logit."""
 
     gamma: float = 0.1
     """Weight of the two losses that push some words of a sentence to 0 and the strongest to the sentence label, where

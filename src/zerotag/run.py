@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from zerotag.align import Aligner, Encoded
+from zerotag.align import Aligner, Batch, Encoded
 from zerotag.batching import shuffled, within_budget
 from zerotag.checkpoint import Checkpoints, EpochRecord, Position
 from zerotag.config import TrainConfig
@@ -21,6 +21,7 @@ from zerotag.metrics import precision_recall_f1
 from zerotag.model import Network
 from zerotag.objectives import Objective
 from zerotag.optimizers import lower_when_stuck, optimizer, warm_then_linear, warmup_share
+from zerotag.soft_attention import Share
 from zerotag.steps import Part, Steps
 from zerotag.types import Corpus, Example, FloatArray, Rule
 
@@ -155,24 +156,32 @@ class Run:
             self._save()
 
     def _step(self, indices: Sequence[int]) -> None:
-        costs = [self._aligner.cost(self._train_set.sentences[i]) for i in indices]
-        groups = within_budget(costs, self._steps.token_budget)
         value = self._steps.take(
-            [self._part([indices[i] for i in group], len(indices)) for group in groups],
+            self._parts(indices),
             rate=self._rate(),
             # Dropout is drawn from the step's own seed: a resumed training draws what the undisturbed one would have.
             seed=self._training.seed * 1_000_003 + self._steps_done,
         )
         self._losses.append(value)
 
-    def _part(self, indices: list[int], of_batch: int) -> Part:
+    def _parts(self, indices: Sequence[int]) -> list[Part]:
+        sentences = self._train_set.sentences
+        costs = [self._aligner.cost(sentences[i]) for i in indices]
+        groups = [[indices[i] for i in group] for group in within_budget(costs, self._steps.token_budget)]
+        batches = [
+            self._aligner.batch([sentences[i] for i in group], length_step=self._steps.length_step) for group in groups
+        ]
+        tokens = [int(batch.token_mask.sum()) for batch in batches]
+        return [
+            self._part(group, batch, Share(len(group) / len(indices), its_tokens / max(1, sum(tokens))))
+            for group, batch, its_tokens in zip(groups, batches, tokens, strict=True)
+        ]
+
+    def _part(self, indices: list[int], batch: Batch, share: Share) -> Part:
         corpus = self._train_set
-        batch = self._aligner.batch([corpus.sentences[i] for i in indices], length_step=self._steps.length_step)
         targets = None
         if corpus.token_targets is not None:
             targets = torch.from_numpy(self._aligner.spread(batch, [corpus.token_targets[i] for i in indices]))
-        # A mean over sentences is a mean over parts, each by its size; a sum over sentences is a sum over parts.
-        share = 1.0 if self._training.loss == "squared" else len(indices) / of_batch
         return Part(batch, corpus.labels[indices], targets, share)
 
     def _settle_losses(self) -> None:

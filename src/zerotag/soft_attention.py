@@ -25,6 +25,16 @@ class HeadOutput(NamedTuple):
     """(S, T, K); the token score is their sigmoid. None for a head that does not score tokens."""
 
 
+class Share(NamedTuple):
+    """How much of a batch is in one of its parts: of its sentences, and of their tokens."""
+
+    sentences: float = 1.0
+    tokens: float = 1.0
+
+
+WHOLE = Share()
+
+
 class SoftAttention(nn.Module):
     """Weighted soft attention: sigmoid scores per token, sharpened by beta and normalised into attention weights."""
 
@@ -111,12 +121,18 @@ def loss(output: HeadOutput, mask: Tensor, labels: Tensor, gamma: float, kind: L
     return losses.sum() if kind == "squared" else losses.mean()
 
 
-def taught_loss(output: HeadOutput, mask: Tensor, labels: Tensor, targets: Tensor, word_weight: float) -> Tensor:
-    """The cross-entropy of sentence scores with labels, and of token scores with what they should be, (S, T, K)."""
+def taught_loss(
+    output: HeadOutput, mask: Tensor, labels: Tensor, targets: Tensor, word_weight: float, share: Share = WHOLE
+) -> Tensor:
+    """The cross-entropy of sentence scores with labels, and of token scores with what they should be, (S, T, K).
+
+    Each is a mean. So a part of a batch adds its share of sentences to one, and its share of tokens to the other.
+    """
     assert output.token_logits is not None
     sentences = F.binary_cross_entropy_with_logits(output.sentence_logits.float(), labels)
     tokens = F.binary_cross_entropy_with_logits(output.token_logits.float(), targets, reduction="none")
-    return sentences + word_weight * (tokens * mask.unsqueeze(-1)).sum() / (mask.sum() * labels.shape[1])
+    word_loss = share.tokens * word_weight * (tokens * mask.unsqueeze(-1)).sum() / (mask.sum() * labels.shape[1])
+    return share.sentences * sentences + word_loss
 
 
 def extreme_scores(token_logits: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

@@ -23,6 +23,7 @@ from zerotag.fused import StandIn, can_be_lean
 from zerotag.inference import precision
 from zerotag.model import Network, TensorBatch
 from zerotag.objectives import Objective
+from zerotag.soft_attention import WHOLE, Share
 
 if TYPE_CHECKING:
     from zerotag.one_pass import OnePass
@@ -31,13 +32,13 @@ LARGEST_GRADIENT = 1.0  # norm above which gradients are scaled down, the custom
 
 
 class Part(NamedTuple):
-    """Sentences that go through the network together, with their labels, what their tokens should score, and the share
-    that their loss has in that of the step."""
+    """Sentences that go through the network together, with their labels, what their tokens should score, and how much
+    of the step's batch they are."""
 
     batch: Batch
     labels: Tensor
     targets: Tensor | None
-    share: float = 1.0
+    share: Share = WHOLE
 
 
 class OnDevice(NamedTuple):
@@ -46,7 +47,7 @@ class OnDevice(NamedTuple):
     batch: TensorBatch
     labels: Tensor
     targets: Tensor | None
-    share: float
+    share: Share
 
     def take(self, other: OnDevice) -> None:
         """Have what another part of the same shape has."""
@@ -187,11 +188,9 @@ class Steps:
         self._optimizer.step()
 
     def _backward(self, part: OnDevice) -> Tensor:
-        """Add the gradients of a part to those that are there; returns its share in the loss."""
+        """Add the gradients of a part to those that are there; returns what it adds to the loss."""
         network = self._network if self._stand_in is None else self._stand_in.network
         with precision(self._device) if self._stand_in is None else nullcontext():
-            value = self._objective(network, part.batch, part.labels, part.targets)
-        if part.share != 1:
-            value = part.share * value
+            value = self._objective(network, part.batch, part.labels, part.targets, part.share)
         value.backward()
         return value.detach()

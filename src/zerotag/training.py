@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -30,6 +30,7 @@ from zerotag.errors import ZerotagError
 from zerotag.inference import best_device, predict, usable_device, words_of
 from zerotag.labeller import WordLabeller
 from zerotag.locking import only_us
+from zerotag.metrics import precision_recall_f1
 from zerotag.model import Network
 from zerotag.objectives import Objective, each_head, plain, taught
 from zerotag.optimizers import learning_rate
@@ -115,23 +116,30 @@ def train_towards(
             training,
             aligner_for(model, tokenizer),
             len(corpus.label_names),
-            Checkpoints(place, fingerprint(corpus, dev, model, training, word_targets)),
+            Checkpoints(place, fingerprint(corpus, dev, model, training, encoder, word_targets)),
             device,
             on_progress,
             word_targets,
         )
         with only_us(place):
-            network, position, rules = course.to_the_end(encoder, corpus, dev)
+            network, position, decided = course.to_the_end(encoder, corpus, dev)
     manifest = Manifest(
         model=model,
         training=training,
         label_names=corpus.label_names,
         negative=corpus.negative,
-        rules=rules,
-        scores={"dev sentence F1": position.best_f1, "best epoch": position.best_epoch + 1},
+        rules=decided.rules,
+        scores={"dev sentence F1": decided.f1, "best epoch": position.best_epoch + 1},
         sentences={"train": len(corpus), "dev": len(dev)},
     )
     return WordLabeller(network, tokenizer, manifest)
+
+
+class Decided(NamedTuple):
+    """How scores become decisions, one rule per label, and the F1 of the development sentences by these rules."""
+
+    rules: tuple[Rule, ...]
+    f1: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +157,7 @@ class Course:
 
     def to_the_end(
         self, encoder: PreTrainedModel, corpus: Corpus[Example], dev: Corpus[Example]
-    ) -> tuple[Network, Position, tuple[Rule, ...]]:
+    ) -> tuple[Network, Position, Decided]:
         """The trained network, how its training went, and how its scores become decisions."""
         train_set, dev_set = EncodedCorpus.of(corpus, self.aligner), EncodedCorpus.of(dev, self.aligner)
         if self.word_targets is not None:
@@ -166,7 +174,7 @@ class Course:
         objective = plain(self.training) if train_set.token_targets is None else taught(self.training)
         around = Around(before=self._teachers * (self.training.teacher_epochs or 0))
         position = self._run(network, objective, train_set, dev_set, self.training, self.checkpoints, around)
-        return network, position, self._rules(network, dev_set)
+        return network, position, self._decided(network, dev_set, position)
 
     @property
     def _teachers(self) -> int:
@@ -207,18 +215,21 @@ class Course:
         run = Run(network, objective, self.aligner, train_set, dev_set, training, checkpoints, self.on_progress, around)
         return run.to_the_end()
 
-    def _rules(self, network: Network, dev_set: EncodedCorpus) -> tuple[Rule, ...]:
-        """One rule per label; there are no words to decide on without word scores."""
+    def _decided(self, network: Network, dev_set: EncodedCorpus, position: Position) -> Decided:
+        """There are no words to decide on without word scores."""
         if not self.training.calibrated or self.model.head == "cls":
-            return (Rule(),) * self.labels
+            return Decided((Rule(),) * self.labels, position.best_f1)
         predictions = predict(network, self.aligner, dev_set.sentences)
         words = words_of(dev_set.sentences, predictions)
         sentences = np.stack([one.sentence_scores for one in predictions])
         has_label = dev_set.labels.numpy() > 0
-        return tuple(
+        rules = tuple(
             rule_from_sentence_labels([scores[:, k] for scores in words], sentences[:, k], has_label[:, k])
             for k in range(self.labels)
         )
+        decisions = sentences >= [rule.sentence_threshold for rule in rules]
+        f1s = [precision_recall_f1(has_label[:, k], decisions[:, k]).f1 for k in range(self.labels)]
+        return Decided(rules, float(np.mean(f1s)))
 
 
 def check_corpus(corpus: Corpus[Example], dev: Corpus[Example] | None) -> None:
@@ -274,14 +285,17 @@ def fingerprint(
     dev: Corpus[Example],
     model: ModelConfig,
     training: TrainConfig,
+    encoder: PreTrainedModel,
     word_targets: Sequence[FloatArray] | None = None,
 ) -> str:
-    """A digest of all that a training depends on."""
+    """A digest of all that a training depends on; the encoder may be another by now, in the same place."""
     digest = hashlib.sha256(repr((model, training, torch.__version__)).encode())
     for part in (corpus, dev):
         digest.update(repr(part.label_names).encode())
         for example in part.examples:
             digest.update(repr((example.sentence.words, example.sentence.text, example.labels)).encode())
+    for weight in encoder.state_dict().values():
+        digest.update(weight.contiguous().numpy())
     for words in word_targets or ():
         digest.update(words.tobytes())
     return digest.hexdigest()
