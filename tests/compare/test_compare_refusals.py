@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from zerotag.compare.comparison import compare
+from zerotag.compare.record import read_record
+from zerotag.compare.results import run_path
 from zerotag.errors import ZerotagError
 
 
@@ -68,6 +70,40 @@ def test_an_encoder_may_be_in_the_folder_of_encoders(small: Path, monkeypatch: p
     (small.parent / "smoke-encoder").rename(small.parent / "encoders" / "smoke-encoder")
     monkeypatch.setenv("ZEROTAG_ENCODERS", str(small.parent / "encoders"))
     assert [run.name for run in compare(small, only="*.soft-attention.*").done] == ["smoke-corpus.soft-attention.1"]
+
+
+BILSTM = """
+[trainings.bilstm]
+preset = "bilstm"
+model = { vectors = "glove.txt" }
+training = { epochs = 1 }
+
+[[methods]]
+name = "BiLSTM"
+training = "bilstm"
+"""
+
+
+def test_word_vectors_are_looked_for_beside_the_toml(
+    small: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything runs; and runs that were made with others are refused."""
+    small.write_text(small.read_text() + BILSTM)
+    glove = small.parent / "glove.txt"
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    with pytest.raises(ZerotagError, match=r"small\.toml: vectors .glove\.txt. are not a file; .*/glove\.txt was"):
+        compare(small, only="*.bilstm.1")
+    glove.write_text("the 1 2 3\npump 0 1 0\n")
+    (run,) = compare(small, only="*.bilstm.1").done
+    record = read_record(run_path(small.with_suffix(""), run))
+    assert record.settings["model"]["vectors"] == "glove.txt"
+    assert record.training is not None
+    assert record.training.model["vectors"] == "glove.txt"  # not where it happened to be
+    glove.write_text("the 3 2 1\npump 0 1 0\n")
+    with pytest.raises(ZerotagError, match=r"bilstm\.1\.json was made with vectors_sha256 '"):
+        compare(small, only="*.bilstm.1")
+    glove.unlink()
+    assert compare(small, only="*.bilstm.1").done == (run,)  # tables can be drawn without them
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_a_model_keeps_its_own_threshold_for_sentences() -> None:
 
 
 def test_head_with_the_best_map() -> None:
-    labeller, dev = tiny.labeller(), gold()
+    labeller, dev = tiny.labeller().with_rules([Rule(0.9, 0.3, "sentence labels")]), gold()
     scorer, (rule,) = with_word_labels(method("heads"), labeller, dev, 1, nothing)
     qualities = {}
     for name in [f"heads:{layer}.{head}" for layer in (1, 2) for head in (1, 2, 3, 4)]:
@@ -79,7 +79,7 @@ def test_head_with_the_best_map() -> None:
         qualities[name] = report.macro.map or 0.0
     assert len(set(qualities.values())) > 1
     assert qualities[scorer.name] == max(qualities.values())
-    assert rule.word_threshold == 0.5
+    assert (rule.word_threshold, rule.sentence_threshold) == (0.5, 0.3)  # sentences are judged by the model
 
 
 def test_sentence_scorer_says_nothing_of_words() -> None:

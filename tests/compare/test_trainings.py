@@ -1,5 +1,5 @@
-from dataclasses import asdict
-from functools import partial
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,14 @@ from zerotag.compare.trainings import Clock, training_folder
 from zerotag.training import Progress
 
 ENCODER = Path(__file__).parents[2] / "experiments" / "smoke-encoder"
-obtain = partial(trainings.obtain, encoder=str(ENCODER))
+
+
+def obtain(
+    training: Training, splits: Splits, seed: int, folder: Path, on_progress: Callable[[Progress], None]
+) -> trainings.Trained:
+    """As a workbench does that has found the encoder."""
+    located = replace(training.model, encoder=str(ENCODER))
+    return trainings.obtain(training, splits, seed, folder, on_progress, located)
 
 
 @pytest.fixture
@@ -83,10 +90,10 @@ def test_other_settings_have_another_folder(training: Training, small: Path, tmp
     folders = {
         training_folder(tmp_path, "own", sha256, one, seed)
         for sha256 in (None, "ab", "cd")
-        for one in (training, other)
+        for one in (training, other, replace(training, vectors_sha256="ef"))
         for seed in (1, 2)
     }
-    assert len(folders) == 12
+    assert len(folders) == 18
 
 
 def test_the_clock_counts_what_was_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,12 +10,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from zerotag.compare.corpora import read_splits
-from zerotag.compare.encoders import locate_encoders
 from zerotag.compare.experiment import Experiment, Run, read_experiment
 from zerotag.compare.figures import write_figures
 from zerotag.compare.messages import Failed, Finished, Said
 from zerotag.compare.results import finished_run, load_results
 from zerotag.compare.schedule import groups_of, one_after_the_other, side_by_side
+from zerotag.compare.starts import located_models
 from zerotag.compare.summary import write_summary
 from zerotag.compare.tables import write_tables
 from zerotag.compare.workbench import Workbench
@@ -79,10 +79,10 @@ def compare(
         corpus: len(read_splits(experiment, corpus, data).train.examples)
         for corpus in dict.fromkeys(run.corpus for run in missing)
     }
-    encoders = locate_encoders(experiment, missing)
+    models = located_models(experiment, missing)
 
     listener = _Listener(len(wanted) - len(missing), len(wanted), on_status)
-    bench = Workbench(experiment, data, encoders, folder, side_by_side=jobs)
+    bench = Workbench(experiment, data, models, folder, side_by_side=jobs)
     # What was begun comes first; then large corpora, so that no long training begins when all others are done.
     groups = sorted(groups_of(missing), key=lambda group: (bench.begun(group), sizes[group.corpus]), reverse=True)
     if jobs == 1:

@@ -43,10 +43,10 @@ def with_word_labels(
         scorer = create(f"heads:{head.layer}.{head.number}", labeller)
     else:
         scorer = _scorer(method, labeller, labels, seed)
-    if method.threshold == "fixed":
-        return Decided(scorer, (Rule(),) * labels)
-    scored = score_all(scorer, dev, f"{method.name}, threshold from the development set", heartbeat)
     rules = _rules(method, labeller, labels)
+    if method.threshold == "fixed":
+        return Decided(scorer, rules)
+    scored = score_all(scorer, dev, f"{method.name}, threshold from the development set", heartbeat)
     judged = judge(zip(dev.examples, scored, strict=True), dev.label_names, rules)
     tuned = tuple(
         replace(rule, word_threshold=threshold_from_word_labels(one.gold_words, one.word_scores), origin=WORD_LABELS)

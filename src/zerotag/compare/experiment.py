@@ -6,7 +6,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -42,6 +42,9 @@ class Training:
 
     word_labels: bool
     """Whether it learns from the training set's word labels: an upper line, and not zero-shot."""
+
+    vectors_sha256: str | None = None
+    """What is in the file of word vectors that it starts from; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +176,7 @@ class Experiment:
             "dev_sentences": method.dev_sentences,
             "test_sentences": method.test_sentences,
             "corpus_sha256": self.corpus_sha256[run.corpus],
+            "vectors_sha256": None if training is None else training.vectors_sha256,
         }
 
 
@@ -183,6 +187,7 @@ def complete_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
         "sentences": None,
         "word_labels": False,
         "corpus_sha256": None,
+        "vectors_sha256": None,
         **settings,
         "model": None if model is None else asdict(from_dict(ModelConfig, model)),
         "training": None if training is None else asdict(from_dict(TrainConfig, training)),
@@ -200,7 +205,9 @@ def read_experiment(path: Path) -> Experiment:
     table = TomlTable(str(path), document)
     seeds = _seeds(table)
     base_model, base_training = table.table("model").rest(), table.table("training").rest()
-    trainings = {name: _training(name, its, base_model, base_training) for name, its in table.tables("trainings")}
+    trainings = {
+        name: _training(name, its, base_model, base_training, path.parent) for name, its in table.tables("trainings")
+    }
     methods = tuple(_method(its, seeds, trainings) for its in table.list_of_tables("methods"))
     corpora = table.texts("corpora")
     experiment = Experiment(
@@ -209,7 +216,10 @@ def read_experiment(path: Path) -> Experiment:
         about=table.text("about", "").strip(),
         draft=table.flag("draft"),
         corpora=corpora,
-        corpus_sha256={name: None if name in CORPORA else _sha256(path.parent / name) for name in corpora},
+        corpus_sha256={
+            name: None if name in CORPORA else _sha256(*(path.parent / name / part for part in PARTS))
+            for name in corpora
+        },
         seeds=seeds,
         reference=table.text("reference"),
         dev_word_measures=table.flag("dev_word_measures"),
@@ -222,18 +232,20 @@ def read_experiment(path: Path) -> Experiment:
     return experiment
 
 
-def _sha256(folder: Path) -> str | None:
+def _sha256(*paths: Path) -> str | None:
     digest = hashlib.sha256()
     try:
-        for part in PARTS:
-            with (folder / part).open("rb") as file:  # file by file: where one ends and the next begins matters
+        for path in paths:
+            with path.open("rb") as file:  # file by file: where one ends and the next begins matters
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     except OSError:  # if runs need it, they complain
         return None
     return digest.hexdigest()
 
 
-def _training(name: str, table: TomlTable, base_model: dict[str, Any], base_training: dict[str, Any]) -> Training:
+def _training(
+    name: str, table: TomlTable, base_model: dict[str, Any], base_training: dict[str, Any], folder: Path
+) -> Training:
     preset = table.text("preset", "")
     if preset:
         if preset not in PRESETS:
@@ -254,7 +266,9 @@ def _training(name: str, table: TomlTable, base_model: dict[str, Any], base_trai
         raise ZerotagError(f"{table.where}: {error}") from None
     if word_labels and made.model.head == "cls":
         raise ZerotagError(f"{table.where}: head 'cls' cannot learn word labels; allowed: soft-attention")
-    return made
+    if made.model.vectors is None:
+        return made
+    return replace(made, vectors_sha256=_sha256(folder / made.model.vectors))
 
 
 def _method(table: TomlTable, seeds: tuple[int, ...], trainings: Mapping[str, Training]) -> Method:

@@ -46,8 +46,9 @@ def finished_run(experiment: Experiment, folder: Path, run: Run) -> Record | Non
         return None
     record = read_record(path)
     made, declared = complete_settings(record.settings), experiment.settings(run)
-    if declared["corpus_sha256"] is None:  # of the paper's corpora, or not here to compare with
-        made["corpus_sha256"] = None
+    for name in ("corpus_sha256", "vectors_sha256"):
+        if declared[name] is None:  # there are none, or they are not here to compare with
+            made[name] = None
     differing = list(_differing(made, declared))
     if differing:
         was, now = (", ".join(f"{name} {both[i]!r}" for name, *both in differing) for i in (0, 1))

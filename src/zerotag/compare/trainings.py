@@ -15,6 +15,7 @@ from zerotag.compare.experiment import Training
 from zerotag.compare.record import TrainingRecord
 from zerotag.compare.scoring import sentence_measures
 from zerotag.compare.supervised import train_on_word_labels
+from zerotag.config import ModelConfig
 from zerotag.labeller import WordLabeller
 from zerotag.storage import whole_file
 from zerotag.training import Progress, train
@@ -37,7 +38,8 @@ class Trained:
 def training_folder(work: Path, corpus: str, sha256: str | None, training: Training, seed: int) -> Path:
     """The work folder of one training; other settings or data have another one, so that nothing stale is ever used."""
     settings = repr((training.model, training.training, training.sentences, training.word_labels))
-    told = hashlib.sha256(f"{settings}{sha256 or ''}".encode()).hexdigest()[:8]
+    contents = f"{sha256 or ''}{training.vectors_sha256 or ''}"
+    told = hashlib.sha256(f"{settings}{contents}".encode()).hexdigest()[:8]
     return work / f"{corpus}.{training.name}.{seed}.{told}"
 
 
@@ -47,17 +49,17 @@ def obtain(
     seed: int,
     folder: Path,
     on_progress: Callable[[Progress], None],
-    encoder: str | None = None,
+    located: ModelConfig | None = None,
 ) -> Trained:
     """The trained model: from the folder if it was finished, trained to its end if it was begun or not.
 
-    `encoder` is what to load its encoder by, where that is not the name, under which it is recorded.
+    `located` says where the things are that it starts from, which are recorded by their names.
     """
     if (folder / _MODEL).is_dir():
         record = TrainingRecord(**json.loads((folder / _RECORD).read_text(encoding="utf-8")))
         return Trained(WordLabeller.from_pretrained(folder / _MODEL), record)
-    name = training.model.encoder
-    training = replace(training, model=replace(training.model, encoder=encoder or name))
+    named = training.model
+    training = replace(training, model=located or named)
     checkpoints = folder / _CHECKPOINTS
     clock = Clock(folder / _SECONDS)
 
@@ -77,7 +79,7 @@ def obtain(
             checkpoints=checkpoints,
             on_progress=tick,
         )
-    trained = Trained(labeller, _record(labeller, name, splits.dev, checkpoints, clock.seconds))
+    trained = Trained(labeller, _record(labeller, named, splits.dev, checkpoints, clock.seconds))
     with whole_file(folder / _RECORD) as file:
         json.dump(asdict(trained.record), file)
     if not training.word_labels:  # such a model is never saved: its checkpoints serve until its runs are made
@@ -87,11 +89,11 @@ def obtain(
 
 
 def _record(
-    labeller: WordLabeller, encoder: str, dev: Corpus[Example], checkpoints: Path, seconds: float
+    labeller: WordLabeller, named: ModelConfig, dev: Corpus[Example], checkpoints: Path, seconds: float
 ) -> TrainingRecord:
     position = position_in(checkpoints)  # a training ends with a checkpoint
     return TrainingRecord(
-        model=asdict(labeller.manifest.model) | {"encoder": encoder},
+        model=asdict(labeller.manifest.model) | {"encoder": named.encoder, "vectors": named.vectors},
         training=asdict(labeller.manifest.training),
         parameters=sum(p.numel() for p in labeller.network.parameters() if p.requires_grad),
         history=[asdict(epoch) for epoch in position.history],

@@ -18,25 +18,26 @@ from zerotag.compare.record import write_record
 from zerotag.compare.results import run_path
 from zerotag.compare.runs import carry_out
 from zerotag.compare.trainings import Trained, obtain, training_folder
+from zerotag.config import ModelConfig
 from zerotag.errors import ZerotagError
 from zerotag.storage import whole_file
 from zerotag.training import Progress
 
 
 class Workbench:
-    """Makes runs and writes their files; `encoders` says what to load those of the TOML by."""
+    """Makes runs and writes their files; `models`, by their trainings' names, say where what they start from is."""
 
     def __init__(
         self,
         experiment: Experiment,
         data: Path | None,
-        encoders: Mapping[str, str],
+        models: Mapping[str, ModelConfig],
         results: Path,
         side_by_side: int,
     ) -> None:
         self._experiment = experiment
         self._data = data
-        self._encoders = encoders
+        self._models = models
         self._results = results
         self._side_by_side = side_by_side
         self._corpora: dict[str, Splits] = {}
@@ -82,8 +83,8 @@ class Workbench:
 
         what = f"{group.corpus}, training {group.training}, seed {group.seed}"
         training = self._experiment.trainings[group.training]
-        encoder = self._encoders.get(training.model.encoder)
-        return obtain(training, splits, group.seed, self._folder(group), on_progress, encoder)
+        located = self._models[group.training]
+        return obtain(training, splits, group.seed, self._folder(group), on_progress, located)
 
     def _attempt(self, run: Run, splits: Splits, trained: Trained | None, heartbeat: Heartbeat) -> Finished | Failed:
         try:
