@@ -142,12 +142,30 @@ def test_a_file_can_be_chosen(page: Page, tmp_path: Path) -> None:
 )
 def test_wrong_files_leave_everything_as_it_is(page: Page, name: str, content: str, message: str) -> None:
     drop(page, "notes.txt", "The pump may fail.")
+    assert shown(page) == ["The pump may fail."]
     drop(page, name, content)
     expect(page.locator("#notice")).to_contain_text("This cannot be used")
     expect(page.locator("#notice")).to_contain_text(message)
     assert shown(page) == ["The pump may fail."]
     page.fill("#text", "Better.")
     expect(page.locator("#notice")).to_be_hidden()
+
+
+def test_files_are_taken_in_the_order_they_came_in(page: Page) -> None:
+    page.evaluate(
+        """() => {
+            const read = File.prototype.arrayBuffer;
+            File.prototype.arrayBuffer = async function () {
+                if (this.name === "slow.txt") await new Promise((resolve) => (window.goOn = resolve));
+                return read.call(this);
+            };
+        }"""
+    )
+    drop(page, "slow.txt", "The pump may fail.")
+    drop(page, "quick.txt", "The valve holds.")
+    page.evaluate("window.goOn()")
+    page.wait_for_timeout(300)  # for the slow one, which must not come last
+    expect(page.locator("#sentences .text")).to_have_text("The valve holds.")
 
 
 def test_several_files_at_once_are_refused(page: Page) -> None:

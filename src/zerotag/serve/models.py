@@ -172,4 +172,5 @@ def _yield_to_others() -> None:
     """Have this thread, and those it starts, run when the others leave time; only Linux can do that."""
     if sys.platform == "linux":
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 15)
+            lower = min(19, os.getpriority(os.PRIO_PROCESS, 0) + 15)
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), lower)

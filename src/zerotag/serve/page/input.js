@@ -14,6 +14,7 @@ export class Input {
   #text = byId("text");
   #content = null; // of a file with columns
   #nextExample = 0;
+  #taken = Promise.resolve(); // once the last file is
 
   /** `onProblem` is told what is wrong with a file, and null when all is well again. */
   constructor(session, onProblem) {
@@ -65,7 +66,12 @@ export class Input {
     this.#text.focus();
   }
 
-  async #take(file) {
+  /** Files are taken in the order they came in, though a large one takes longer to read than the next. */
+  #take(file) {
+    this.#taken = this.#taken.then(() => this.#takeNow(file));
+  }
+
+  async #takeNow(file) {
     try {
       const content = await readFile(file);
       this.#onProblem(null);
