@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from zerotag import inference, prediction
 from zerotag.align import word_scores
 from zerotag.config import ModelConfig
 from zerotag.errors import ZerotagError
-from zerotag.inference import attention_without_plans, in_groups, predict, stream
+from zerotag.inference import Shared, in_groups, predict, stream
 from zerotag.labeller import WordLabeller
 from zerotag.model import Network, TensorBatch
 from zerotag.scorers.native import NativeScorer
@@ -215,11 +215,21 @@ def test_attention_makes_no_plans_while_a_network_predicts_and_may_again_afterwa
     assert torch.backends.cuda.cudnn_sdp_enabled()
 
 
-def test_threads_that_predict_at_the_same_time_share_that_switch() -> None:
-    inside = ExitStack()
-    with ThreadPoolExecutor(1) as other:
-        with attention_without_plans:
-            other.submit(inside.enter_context, attention_without_plans).result()
-        assert not torch.backends.cuda.cudnn_sdp_enabled()  # the other thread is not done
-        other.submit(inside.close).result()
-    assert torch.backends.cuda.cudnn_sdp_enabled()
+def test_threads_share_a_switch() -> None:
+    turned: list[bool] = []
+
+    @contextmanager
+    def switch() -> Iterator[None]:
+        turned.append(True)
+        yield
+        turned.append(False)
+
+    shared, inside = Shared(switch), ExitStack()
+    for _ in range(2):
+        with ThreadPoolExecutor(1) as other:
+            with shared:
+                other.submit(inside.enter_context, shared).result()
+            assert turned == [True]  # the other thread is not done
+            other.submit(inside.close).result()
+        assert turned == [True, False]
+        turned.clear()

@@ -64,7 +64,7 @@ def precision(device: torch.device) -> AbstractContextManager[object]:
     return torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
 
 
-class _Shared:
+class Shared:
     """A context for a switch of the process: the first thread to enter turns it, the last to leave turns it back."""
 
     def __init__(self, switch: Callable[[], AbstractContextManager[object]]) -> None:
@@ -87,7 +87,7 @@ class _Shared:
                 self._turned.__exit__(None, None, None)
 
 
-attention_without_plans = _Shared(
+attention_without_plans = Shared(
     lambda: sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
 )
 """All kernels of attention but cuDNN's, which needs a plan for each new shape, and in each new thread.

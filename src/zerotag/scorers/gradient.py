@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from inspect import signature
 
 import numpy as np
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from zerotag.align import Aligner, Encoded, word_scores
 from zerotag.errors import ZerotagError
-from zerotag.inference import device_of, evaluating, in_chunks, in_groups, token_budget
+from zerotag.inference import Shared, device_of, evaluating, in_chunks, in_groups, token_budget
 from zerotag.model import Network, TensorBatch
 from zerotag.types import FloatArray, Scored, Sentence
 
@@ -25,14 +25,17 @@ _BUDGET_SHARE = 8  # a backward pass needs what every layer computed, so that le
 
 
 @contextmanager
-def _quick_products(device: torch.device) -> Iterator[None]:
-    """TensorFloat-32 on a GPU: bfloat16 would blur what a path adds up, and full precision takes far longer."""
+def _tensor_float_32() -> Iterator[None]:
     before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high" if device.type == "cuda" else before)
+    torch.set_float32_matmul_precision("high")
     try:
         yield
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+_quick_products = Shared(_tensor_float_32)
+"""For a GPU: bfloat16 would blur what a path adds up, and full precision takes far longer."""
 
 
 class _EmbeddingScorer(ABC):
@@ -53,7 +56,8 @@ class _EmbeddingScorer(ABC):
         device = device_of(self._network)
         budget = token_budget(device) // _BUDGET_SHARE
         for chunk, encoded in in_chunks(self._aligner, sentences):
-            with evaluating(self._network), _quick_products(device), torch.inference_mode(False), torch.enable_grad():
+            products = _quick_products if device.type == "cuda" else nullcontext()
+            with evaluating(self._network), products, torch.inference_mode(False), torch.enable_grad():
                 results = in_groups(self._aligner, encoded, budget, self._compute)
             for sentence, its_encoded, (sentence_scores, token_scores) in zip(chunk, encoded, results, strict=True):
                 yield Scored(sentence, sentence_scores, word_scores(its_encoded, token_scores))
