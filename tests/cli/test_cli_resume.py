@@ -10,7 +10,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -82,6 +82,18 @@ def names_in(folder: Path) -> list[str]:
 def with_a_short_teacher() -> None:
     model, training = PRESETS["default"]
     PRESETS["default"] = model, replace(training, teacher_epochs=2)
+
+
+def slowly() -> None:
+    """So that a training can be caught before its end."""
+    with_a_short_teacher()
+    quick_step = Run._step
+
+    def slow_step(run: Run, batch: Sequence[int]) -> None:
+        time.sleep(0.05)
+        quick_step(run, batch)
+
+    mock.patch.object(Run, "_step", slow_step).start()
 
 
 def checkpoint_often() -> None:
@@ -234,7 +246,7 @@ def test_goes_on_from_every_state_that_a_kill_can_leave(
 
 def test_interrupted_by_the_user(tmp_path: Path, corpus: Path, encoder: Path) -> None:
     training = Training(tmp_path / "training", corpus, encoder, "--epochs", "12", "--patience", "12")
-    running = training.start(with_a_short_teacher)  # too short for a checkpoint of its own
+    running = training.start(slowly)  # but too short for a checkpoint of its own
     while "epoch 1/14" not in running.err:
         time.sleep(0.01)
     assert running.process.pid is not None

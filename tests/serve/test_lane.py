@@ -21,9 +21,11 @@ class Worker:
 
     def __init__(self) -> None:
         self.rounds: list[list[str]] = []
+        self.begun = threading.Event()
         self.go = threading.Event()
 
     def __call__(self, method: str, sentences: Sequence[Sentence]) -> list[str]:
+        self.begun.set()
         assert self.go.wait(10)
         self.rounds.append([sentence.text for sentence in sentences])
         if any(sentence.text == "poison" for sentence in sentences):
@@ -41,7 +43,7 @@ def with_lane(
         lane = Lane("test", worker, lambda s: len(s.words), capacity=capacity, round_cost=round_cost)
         lane.start()
         first = lane.submit("m", words("first"))
-        await asyncio.sleep(0.01)
+        assert await asyncio.to_thread(worker.begun.wait, 10)
         await test(lane, worker)
         worker.go.set()
         assert await first.answer == ["m first"]

@@ -90,7 +90,8 @@ def test_everything_by_keyboard(page: Page) -> None:
     expect(page.locator("#controls")).to_be_visible()
     page.keyboard.press("/")
     page.keyboard.type(TEXT)
-    expect(page.locator("#sentences .word").nth(5)).to_be_visible()
+    expect(page.locator("#sentences .text")).to_have_text(TEXT.split("\n"))
+    settled(page)
     reached = set()
     for _ in range(30):
         page.keyboard.press("Tab")

@@ -99,7 +99,7 @@ def test_a_request_that_takes_too_long_is_given_up(folder: Path, gate: Gate) -> 
         assert [(reply.result().status, reply.result().code) for reply in slow] == [(504, "too_slow")] * 2
         assert service.metric(WAITING) == 0
         gate.open.set()
-        assert service.label(["a"]).status == 200
+        until(lambda: service.label(["a"]).status == 200)
 
 
 def test_the_work_of_a_client_that_left_is_dropped(folder: Path, gate: Gate) -> None:
@@ -186,10 +186,11 @@ def test_clients_that_do_not_read_are_hung_up_on(folder: Path, monkeypatch: pyte
 def test_a_slow_answer_is_not_mistaken_for_a_slow_request(
     folder: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zerotag.serve.server._HEAD_SECONDS", 0.1)
-    with Service({"one": folder}, Settings(body_seconds=0.1)) as service:
+    monkeypatch.setattr("zerotag.serve.server._HEAD_SECONDS", 0.5)
+    with Service({"one": folder}, Settings(body_seconds=0.5)) as service:
         reply = ThreadPoolExecutor(1).submit(service.label, ["a"])
-        time.sleep(0.4)
+        assert gate.reached.wait(10)
+        time.sleep(0.6)
         gate.open.set()
         assert reply.result().status == 200
 
@@ -204,11 +205,12 @@ def test_rubbish_is_refused(folder: Path) -> None:
 
 
 def test_slow_methods_do_not_hold_up_the_models_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    going_on = threading.Event()
+    under_way, going_on = threading.Event(), threading.Event()
     priorities: set[int] = set()
     original: Callable[..., list[str]] = ServedModel._explain
 
     def slow(self: ServedModel, method: str, sentences: Sequence[Sentence]) -> list[str]:
+        under_way.set()
         assert going_on.wait(30)
         priorities.add(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
         return original(self, method, sentences)
@@ -220,7 +222,7 @@ def test_slow_methods_do_not_hold_up_the_models_own(folder: Path, monkeypatch: p
             return service.label(["the pump may fail"], method="occlusion")
 
         explained = [clients.submit(explain, 0)]
-        until(lambda: service.get("/metrics").status == 200)
+        assert under_way.wait(30)
         explained += [clients.submit(explain, number) for number in range(5)]
         until(lambda: sum(reply.done() for reply in explained) == 3)
         assert service.label(["a"]).status == 200
