@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from zerotag.errors import ZerotagError
 from zerotag.labeller import Labeller
 from zerotag.render.heatmap import HeatMap, HeatRow
-from zerotag.scorers import create
+from zerotag.scorers import Scorer, create
 from zerotag.types import Scored, Sentence
 
 
@@ -29,7 +29,7 @@ def explain(
     for name, labeller in labellers:
         _check_labels(labels, labeller.label_names)
         for method in _suitable(methods, labeller):
-            scorer = create(method, labeller)
+            scorer = _scorer(method, name, labeller)
             (scored,) = scorer.score([sentence])
             parts = [name] if name and list(methods) == ["native"] else [name, scorer.name]
             row_name = " ".join(filter(None, parts))
@@ -37,6 +37,13 @@ def explain(
                 if not labels or label in labels:
                     rows.setdefault(label, []).append(row)
     return [HeatMap(label, sentence.words, tuple(its_rows)) for label, its_rows in rows.items()]
+
+
+def _scorer(method: str, name: str, labeller: Labeller) -> Scorer:
+    try:
+        return create(method, labeller)
+    except ZerotagError as error:
+        raise ZerotagError(f"{name}: {error}" if name else str(error)) from error
 
 
 def _suitable(methods: Sequence[str], labeller: Labeller) -> list[str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 
 import toy
 from commands import CommandLine
-from zerotag.labeller import load
+from zerotag.data import read_gold
+from zerotag.labeller import WordLabeller, load
+from zerotag.scorers.heads import best_head_from_word_labels
 
 
 def test_the_table(zerotag: CommandLine, model: Path, gold_file: Path) -> None:
@@ -18,6 +21,8 @@ def test_the_table(zerotag: CommandLine, model: Path, gold_file: Path) -> None:
     assert rows[0] == ["percent", "P", "R", "F1", "MAP"]
     assert rows[2][:2] == ["hedge:", "sentences"]
     assert rows[3] == ["hedge:", "words", "100.0", "100.0", "100.0", "100.0"]
+    *table, cost = table
+    assert re.fullmatch(r"scored in \d+ s, by 30 forward passes", cost)
     assert "30 sentences" in table[-1]
     assert table[-1].endswith(
         "words are positive; word threshold 0.50 (sentence labels of the development set); "
@@ -40,6 +45,8 @@ def test_json(zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path
     assert label["rule"] == asdict(load(model).rules[0])
     assert {"sentence_f1", "word_precision", "word_recall", "word_f1", "map"} <= set(label["measures"])
     assert report["macro"]["map"] == label["measures"]["map"] == 1.0
+    assert report["cost"]["passes_per_1000"] == 1000
+    assert report["cost"]["seconds_per_1000"] > 0
 
 
 def test_the_table_is_shown_also_if_the_json_cannot_be_written(
@@ -112,3 +119,48 @@ def test_a_label_the_model_does_not_know(zerotag: CommandLine, model: Path, tmp_
     line = zerotag.fails("evaluate", model, gold)
     assert line.startswith(f"{gold}:{first}: unknown label 'irony'; the labels are 'hedge'")
     zerotag.succeeds("evaluate", model, gold, "--negative", "irony", "--negative", "O")
+
+
+# Chosen by labelled words
+
+
+def highest_f1(zerotag: CommandLine, model: Path, gold: Path, out: Path, *more: object) -> tuple[str, dict[str, float]]:
+    """What is printed, and the measures."""
+    shown = zerotag.succeeds("evaluate", model, gold, "--json", out, "--overwrite", *more)
+    return shown, json.loads(out.read_text())["labels"]["hedge"]["measures"]
+
+
+def test_labelled_words_choose_the_threshold(
+    zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path
+) -> None:
+    """Tuned on the very sentences that are measured, it is the best there is; and it is told where it comes from."""
+    given = (zerotag, model, gold_file, tmp_path / "scores.json", "--method", "gradient-x-input")
+    _, fixed = highest_f1(*given)
+    shown, tuned = highest_f1(*given, "--tune-on", gold_file)
+    assert "(word labels of the development set)" in shown
+    assert tuned["word_f1"] == fixed["highest_word_f1"] > fixed["word_f1"]
+    assert tuned["sentence_f1"] == fixed["sentence_f1"]
+
+
+def test_labelled_words_choose_the_head(zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path) -> None:
+    dev = toy.write_tsv(tmp_path / "dev.tsv", toy.gold(20, seed=4))
+    shown, _ = highest_f1(zerotag, model, gold_file, tmp_path / "out.json", "--method", "heads", "--tune-on", dev)
+    labeller = load(model)
+    assert isinstance(labeller, WordLabeller)
+    head = best_head_from_word_labels(labeller, read_gold(dev).examples)
+    assert f"{model} on {gold_file}, heads:{head.layer}.{head.number}" in shown
+
+
+def test_what_cannot_be_tuned(zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path) -> None:
+    sentences = tmp_path / "dev.csv"
+    sentences.write_text("text,label\nthe pump may leak .,1\na valve holds .,0\n")
+    line = zerotag.fails("evaluate", model, gold_file, "--tune-on", sentences)
+    assert line == f"{sentences} has no labels on words, by which --tune-on would choose"
+    both = ("--tune-on", gold_file, "--threshold", "0.3")
+    assert "leave one of them out" in zerotag.fails("evaluate", model, gold_file, *both)
+    assert "evaluate --tune-on" in zerotag.fails("evaluate", model, gold_file, "--method", "heads")
+    innocent = tmp_path / "innocent.tsv"
+    innocent.write_text("a\tO\nvalve\tO\n")
+    assert "no word of the development set is positive" in zerotag.fails(
+        "evaluate", model, gold_file, "--tune-on", innocent
+    )

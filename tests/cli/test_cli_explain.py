@@ -65,6 +65,14 @@ def test_models_of_one_name_are_told_apart(zerotag: CommandLine, model: Path, tm
     assert [row["name"] for row in rows["labels"]["hedge"]] == ["a/model", "b/model"]
 
 
+def test_of_several_models_the_one_that_cannot_do_it_is_named(
+    zerotag: CommandLine, model: Path, classifier: Path
+) -> None:
+    line = zerotag.fails("explain", classifier, model, TEXT, "--method", "heads:9.9")
+    assert line.startswith(f"{classifier.name}: there is no head 9.9; this model has 1.1 to ")
+    assert zerotag.fails("explain", model, TEXT, "--method", "heads:9.9").startswith("there is no head 9.9")
+
+
 def test_words_are_decided_by_the_models_rule(zerotag: CommandLine, model: Path, tmp_path: Path) -> None:
     strict = tmp_path / "strict"
     labeller = WordLabeller.from_pretrained(model)

@@ -7,6 +7,10 @@ import shutil
 from dataclasses import fields
 from pathlib import Path
 
+import pytest
+
+import tiny
+import toy
 from zerotag.compare.comparison import compare
 from zerotag.compare.experiment import ExampleSentence, Experiment, Method, Training
 from zerotag.config import PRESETS
@@ -27,6 +31,21 @@ def test_the_example_runs(tmp_path: Path) -> None:
     for name in ("summary.json", "significance.json", "tables.md", "tables.tex", "runs/reports.zerotag.1.json"):
         assert (tmp_path / "own" / name).exists()
     assert "Occlusion †" in (tmp_path / "own" / "tables.md").read_text(encoding="utf-8")
+
+
+def test_the_python_example_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (code,) = re.findall(r"^```python\n(.*?)^```", DOC, flags=re.DOTALL | re.MULTILINE)
+    tiny.labeller().save_pretrained(tmp_path / "model")
+    toy.write_tsv(tmp_path / "gold.tsv", toy.gold(10))
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    *_, last = capsys.readouterr().out.splitlines()
+    word_f1, mean_average_precision, passes = map(float, last.split())
+    assert 0 <= word_f1 <= 1
+    assert 0 < mean_average_precision <= 1
+    assert passes > 10
 
 
 def test_every_experiment_is_listed() -> None:

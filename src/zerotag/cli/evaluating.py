@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -22,12 +23,14 @@ from zerotag.cli.options import (
     require_absent,
     require_no_input,
 )
+from zerotag.cli.progress import LiveBar, duration
 from zerotag.cli.tables import show_table
 from zerotag.errors import ZerotagError
 
 if TYPE_CHECKING:
     from zerotag.labeller import Labeller, WordLabeller
-    from zerotag.types import Scored
+    from zerotag.scorers import Scorer
+    from zerotag.types import GoldExample, Scored
 
 
 def evaluate(
@@ -38,6 +41,10 @@ def evaluate(
     json_file: Annotated[Path | None, typer.Option("--json", help="Write every measure to this file.")] = None,
     method: Method = "native",
     threshold: Threshold = None,
+    tune_on: Annotated[
+        Path | None,
+        typer.Option(help="Sentences with labels on words, which choose thresholds, and the head of --method heads."),
+    ] = None,
     faithfulness: Annotated[
         bool, typer.Option("--faithfulness", help="Also measure whether the model relies on the words it scores high.")
     ] = False,
@@ -54,6 +61,8 @@ def evaluate(
     """
     require_absent(json_file, overwrite)
     require_no_input(json_file, [gold], "--json")
+    if tune_on is not None and threshold is not None:
+        raise ZerotagError("--tune-on chooses the threshold that --threshold gives: leave one of them out")
     from zerotag.data import read_gold
     from zerotag.evaluate import evaluate as measure
     from zerotag.render.tables import score_table
@@ -61,21 +70,69 @@ def evaluate(
 
     labeller = loaded(model, device, method, threshold)
     masked = _able_to_mask(labeller) if faithfulness else None
-    scorer = create(method, labeller)
     chosen_columns = columns(text_column, label_column, negative, input_format)
     examples = read_gold(gold, columns=chosen_columns, label_names=labeller.label_names).examples
-    scored = list(scorer.score(example.sentence for example in examples))
+    if tune_on is None:
+        scorer = create(method, labeller)
+    else:
+        dev = read_gold(tune_on, columns=chosen_columns, label_names=labeller.label_names).examples
+        scorer, labeller = _tuned(method, labeller, dev, tune_on)
+    scored, cost = _scored(scorer, examples, "measuring")
     report = measure(zip(examples, scored, strict=True), labeller.label_names, labeller.rules)
     if method == "random":
         report = report.without_sentence_measures()
     faithful = {} if masked is None else _faithfulness(masked, scored)
     try:
         if json_file is not None:
-            _write_json(report.to_json() | faithful, json_file)
+            _write_json(report.to_json() | faithful | {"cost": cost.per_1000(len(examples))}, json_file)
     finally:  # what took so long to find out is shown also if it cannot be written
         show_table(score_table(report, f"{model} on {gold}" + ("" if method == "native" else f", {scorer.name}")))
+        typer.echo(f"scored in {duration(cost.seconds)}, by {cost.passes:,} forward passes")
         if faithfulness:
             typer.echo(_faithfulness_line(faithful))
+
+
+class Cost(NamedTuple):
+    """What it took to score some sentences."""
+
+    seconds: float
+    passes: int
+
+    def per_1000(self, sentences: int) -> dict[str, float]:
+        """By the names that `compare` writes."""
+        return {
+            "seconds_per_1000": 1000 * self.seconds / max(1, sentences),
+            "passes_per_1000": 1000 * self.passes / max(1, sentences),
+        }
+
+
+def _scored(scorer: Scorer, examples: Sequence[GoldExample], doing: str) -> tuple[list[Scored], Cost]:
+    """The scores of all sentences; how far they have come is shown meanwhile."""
+    scored: list[Scored] = []
+    start, passes = monotonic(), scorer.passes
+    with LiveBar(transient=True) as bar:
+        for one in scorer.score(example.sentence for example in examples):
+            scored.append(one)
+            left = (monotonic() - start) * (len(examples) / len(scored) - 1)
+            words = f"{doing}: {len(scored):,} of {len(examples):,} sentences · {duration(left)} left"
+            if bar.live:
+                bar.draw(words, len(scored), len(examples))
+            elif bar.silent_for_long:
+                bar.say(words)
+    return scored, Cost(monotonic() - start, scorer.passes - passes)
+
+
+def _tuned(method: str, labeller: Labeller, dev: Sequence[GoldExample], source: Path) -> tuple[Scorer, Labeller]:
+    """The scorer, and the labeller with the thresholds, that labelled words choose."""
+    from zerotag.tuning import rules_from_word_labels, scorer_from_word_labels
+
+    labelled = [example for example in dev if example.word_labels is not None]
+    if not labelled:
+        raise ZerotagError(f"{source} has no labels on words, by which --tune-on would choose")
+    scorer = scorer_from_word_labels(method, labeller, labelled)
+    scored, _ = _scored(scorer, labelled, "choosing the threshold")
+    rules = rules_from_word_labels(zip(labelled, scored, strict=True), labeller.label_names, labeller.rules)
+    return scorer, labeller.with_rules(rules)
 
 
 def _write_json(document: Mapping[str, object], path: Path) -> None:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from zerotag.compare.experiment import SENTENCES_ONLY, Method
 from zerotag.compare.messages import Heartbeat
 from zerotag.compare.scoring import SentenceScorer, score_all
-from zerotag.evaluate import judge
 from zerotag.labeller import WordLabeller
-from zerotag.metrics import threshold_from_word_labels
 from zerotag.scorers import Scorer, create, rules_for
-from zerotag.scorers.heads import best_head_from_word_labels
 from zerotag.scorers.random import RandomScorer
+from zerotag.tuning import rules_from_word_labels, scorer_from_word_labels
 from zerotag.types import Corpus, Example, GoldExample, Rule
-
-WORD_LABELS = "word labels of the development set"
 
 
 class Decided(NamedTuple):
@@ -39,20 +34,14 @@ def with_word_labels(
     labels = len(dev.label_names)
     if method.scorer == "heads":
         assert labeller is not None
-        head = best_head_from_word_labels(labeller, dev.examples)
-        scorer = create(f"heads:{head.layer}.{head.number}", labeller)
+        scorer = scorer_from_word_labels(method.scorer, labeller, dev.examples)
     else:
         scorer = _scorer(method, labeller, labels, seed)
     rules = _rules(method, labeller, labels)
     if method.threshold == "fixed":
         return Decided(scorer, rules)
     scored = score_all(scorer, dev, f"{method.name}, threshold from the development set", heartbeat)
-    judged = judge(zip(dev.examples, scored, strict=True), dev.label_names, rules)
-    tuned = tuple(
-        replace(rule, word_threshold=threshold_from_word_labels(one.gold_words, one.word_scores), origin=WORD_LABELS)
-        for rule, one in zip(rules, judged, strict=True)
-    )
-    return Decided(scorer, tuned)
+    return Decided(scorer, rules_from_word_labels(zip(dev.examples, scored, strict=True), dev.label_names, rules))
 
 
 def _rules(method: Method, labeller: WordLabeller | None, labels: int) -> tuple[Rule, ...]:

@@ -251,7 +251,7 @@ class _Tables:
             return ""
         return (
             f" Differs from {self._experiment.reference} at p < {LEVEL}: {BY_T_TEST} by a paired t-test over seeds, "
-            f"{BY_RANDOMISATION} by randomisation over sentences, of the means over these seeds."
+            f"{BY_RANDOMISATION} by randomisation over sentences, of the means over these seeds (word measures alone)."
         )
 
     @property

@@ -68,7 +68,7 @@ def create(method: str, labeller: Labeller, *, seed: int = 0) -> Scorer:
         from zerotag.scorers.random import RandomScorer
 
         return RandomScorer(len(labeller.label_names), seed=seed)
-    return _explainer(method, _in_torch(method, labeller), seed)
+    return _explainer(method, in_torch(method, labeller), seed)
 
 
 def _explainer(method: str, labeller: WordLabeller, seed: int) -> Scorer:
@@ -94,7 +94,8 @@ def _explainer(method: str, labeller: WordLabeller, seed: int) -> Scorer:
     return HeadScorer(network, aligner, Head(*_layer_and_head(method)))
 
 
-def _in_torch(method: str, labeller: Labeller) -> WordLabeller:
+def in_torch(method: str, labeller: Labeller) -> WordLabeller:
+    """The labeller, if its network is in torch, as most methods need it."""
     from zerotag.labeller import WordLabeller
 
     if not isinstance(labeller, WordLabeller):
@@ -115,5 +116,8 @@ def _mask_id(method: str, labeller: WordLabeller) -> int:
 def _layer_and_head(method: str) -> tuple[int, int]:
     match = _HEAD.fullmatch(method)
     if match is None:
-        raise ZerotagError(f"method {method[:40]!r} does not say which head; write heads:LAYER.HEAD, as in heads:6.3")
+        raise ZerotagError(
+            f"method {method[:40]!r} does not say which head; write heads:LAYER.HEAD, as in heads:6.3, "
+            "or have labelled words choose one (evaluate --tune-on)"
+        )
     return int(match[1]), int(match[2])
