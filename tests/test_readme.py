@@ -33,7 +33,8 @@ def folder(tmp_path: Path) -> Path:
     with (tmp_path / "sentences.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("text", "label"), *((row["text"], len(row["label"])) for row in rows)])
     (tmp_path / "new.txt").write_text("It may rain.\nIt rains.\n", encoding="utf-8")
-    (tmp_path / "gold.tsv").write_text("It\tO\nmay\tlabel\nrain\tO\n\nIt\tO\nrains\tO\n", encoding="utf-8")
+    for name in ("gold.tsv", "dev.tsv"):
+        (tmp_path / name).write_text("It\tO\nmay\tlabel\nrain\tO\n\nIt\tO\nrains\tO\n", encoding="utf-8")
     return tmp_path
 
 
