@@ -24,7 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", "ignore:`torch.jit.script` is deprecated:DeprecationWarning")
 
 
-LONG_FILES = ("test_readme.py", "test_onnx.py", "test_benchmarks.py")
+LONG_FILES = ("test_readme.py", "test_onnx.py", "test_compare.py", "test_cli_resume.py", "test_benchmarks.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -18,9 +18,10 @@ EXPERIMENTS = sorted((ROOT / "experiments").glob("*.toml"))
 
 def committed(toml: Path) -> Results:
     found = read_experiment(toml)
-    if found.draft or not load_results(found, found.results).records:
+    results = load_results(found, found.results)
+    if found.draft or not results.records:
         pytest.skip("no results are committed")
-    return load_results(found, found.results)
+    return results
 
 
 def test_the_committed_page_is_up_to_date() -> None:
