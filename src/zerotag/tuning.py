@@ -18,10 +18,10 @@ WORD_LABELS = "word labels of the development set"
 """The origin of thresholds that were chosen here."""
 
 
-def scorer_from_word_labels(method: str, labeller: Labeller, dev: Iterable[GoldExample], *, seed: int = 0) -> Scorer:
+def scorer_from_word_labels(method: str, labeller: Labeller, dev: Iterable[GoldExample]) -> Scorer:
     """The scorer of a method; of `heads`, the head with the highest MAP on the development set."""
     if method != "heads":
-        return create(method, labeller, seed=seed)
+        return create(method, labeller)
     from zerotag.scorers import in_torch
     from zerotag.scorers.heads import best_head_from_word_labels
 

@@ -64,6 +64,9 @@ def test_the_gold_file_is_not_replaced_by_its_scores(zerotag: CommandLine, model
     before = gold_file.read_text()
     line = zerotag.fails("evaluate", model, gold_file, "--json", gold_file, "--overwrite")
     assert line == f"{gold_file} is an input, which --json would replace: choose another name"
+    other = toy.write_tsv(gold_file.with_name("other.tsv"), toy.gold(10))
+    given = ("evaluate", model, other, "--tune-on", gold_file, "--json", gold_file, "--overwrite")
+    assert zerotag.fails(*given) == line
     assert gold_file.read_text() == before
 
 

@@ -60,7 +60,7 @@ def evaluate(
     Precision, recall and F1 of sentences and of words, and mean average precision of the word scores.
     """
     require_absent(json_file, overwrite)
-    require_no_input(json_file, [gold], "--json")
+    require_no_input(json_file, [gold] if tune_on is None else [gold, tune_on], "--json")
     if tune_on is not None and threshold is not None:
         raise ZerotagError("--tune-on chooses the threshold that --threshold gives: leave one of them out")
     from zerotag.data import read_gold
