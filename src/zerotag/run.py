@@ -23,7 +23,7 @@ from zerotag.objectives import Objective
 from zerotag.optimizers import lower_when_stuck, optimizer, warm_then_linear, warmup_share
 from zerotag.soft_attention import Share
 from zerotag.steps import Part, Steps
-from zerotag.types import Corpus, Example, FloatArray, Rule
+from zerotag.types import BoolArray, Corpus, Example, FloatArray, Rule
 
 CHECKPOINT_SECONDS = 30.0
 REPORT_SECONDS = 0.1
@@ -69,6 +69,11 @@ class EncodedCorpus:
         """Encode a corpus once, for all epochs."""
         sentences = aligner.encode([example.sentence for example in corpus.examples])
         return cls(sentences, torch.tensor([example.labels for example in corpus.examples], dtype=torch.float32))
+
+
+def mean_f1(gold: BoolArray, decided: BoolArray) -> float:
+    """Of sentences, (sentences, labels), over labels."""
+    return float(np.mean([precision_recall_f1(gold[:, k], decided[:, k]).f1 for k in range(gold.shape[1])]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +214,8 @@ class Run:
         scores = np.stack([p.sentence_scores for p in predictions])
         gold = self._dev_set.labels.numpy() > 0
         decided = scores >= Rule().sentence_threshold
-        f1 = np.mean([precision_recall_f1(gold[:, k], decided[:, k]).f1 for k in range(gold.shape[1])])
         cross_entropy = -np.log(np.clip(np.where(gold, scores, 1 - scores), 1e-7, None)).mean()
-        return float(f1), float(cross_entropy)
+        return mean_f1(gold, decided), float(cross_entropy)
 
     def _good_enough(self) -> float:
         """The development F1 that makes an epoch one of the best, given those before it."""

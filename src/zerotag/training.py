@@ -30,11 +30,10 @@ from zerotag.errors import ZerotagError
 from zerotag.inference import best_device, predict, usable_device, words_of
 from zerotag.labeller import WordLabeller
 from zerotag.locking import only_us
-from zerotag.metrics import precision_recall_f1
 from zerotag.model import Network
 from zerotag.objectives import Objective, each_head, plain, taught
 from zerotag.optimizers import learning_rate
-from zerotag.run import Around, EncodedCorpus, Progress, Run
+from zerotag.run import Around, EncodedCorpus, Progress, Run, mean_f1
 from zerotag.split import split
 from zerotag.storage import Manifest
 from zerotag.teaching import Teacher, token_targets, word_worth
@@ -227,9 +226,7 @@ class Course:
             rule_from_sentence_labels([scores[:, k] for scores in words], sentences[:, k], has_label[:, k])
             for k in range(self.labels)
         )
-        decisions = sentences >= [rule.sentence_threshold for rule in rules]
-        f1s = [precision_recall_f1(has_label[:, k], decisions[:, k]).f1 for k in range(self.labels)]
-        return Decided(rules, float(np.mean(f1s)))
+        return Decided(rules, mean_f1(has_label, sentences >= [rule.sentence_threshold for rule in rules]))
 
 
 def check_corpus(corpus: Corpus[Example], dev: Corpus[Example] | None) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,6 +29,7 @@ from zerotag.cli.tables import show_table
 from zerotag.errors import ZerotagError
 
 if TYPE_CHECKING:
+    from zerotag.compare.record import Cost
     from zerotag.labeller import Labeller, WordLabeller
     from zerotag.scorers import Scorer
     from zerotag.types import GoldExample, Scored
@@ -84,30 +86,20 @@ def evaluate(
     faithful = {} if masked is None else _faithfulness(masked, scored)
     try:
         if json_file is not None:
-            _write_json(report.to_json() | faithful | {"cost": cost.per_1000(len(examples))}, json_file)
+            _write_json(report.to_json() | faithful | {"cost": asdict(cost)}, json_file)
     finally:  # what took so long to find out is shown also if it cannot be written
         show_table(score_table(report, f"{model} on {gold}" + ("" if method == "native" else f", {scorer.name}")))
-        typer.echo(f"scored in {duration(cost.seconds)}, by {cost.passes:,} forward passes")
+        typer.echo(
+            f"cost: {cost.seconds_per_1000:.3g} s, {cost.passes_per_1000:,.0f} forward passes per 1,000 sentences"
+        )
         if faithfulness:
             typer.echo(_faithfulness_line(faithful))
 
 
-class Cost(NamedTuple):
-    """What it took to score some sentences."""
-
-    seconds: float
-    passes: int
-
-    def per_1000(self, sentences: int) -> dict[str, float]:
-        """By the names that `compare` writes."""
-        return {
-            "seconds_per_1000": 1000 * self.seconds / max(1, sentences),
-            "passes_per_1000": 1000 * self.passes / max(1, sentences),
-        }
-
-
 def _scored(scorer: Scorer, examples: Sequence[GoldExample], doing: str) -> tuple[list[Scored], Cost]:
     """The scores of all sentences; how far they have come is shown meanwhile."""
+    from zerotag.compare.record import Cost
+
     scored: list[Scored] = []
     start, passes = monotonic(), scorer.passes
     with LiveBar(transient=True) as bar:
@@ -119,7 +111,7 @@ def _scored(scorer: Scorer, examples: Sequence[GoldExample], doing: str) -> tupl
                 bar.draw(words, len(scored), len(examples))
             elif bar.silent_for_long:
                 bar.say(words)
-    return scored, Cost(monotonic() - start, scorer.passes - passes)
+    return scored, Cost.of(monotonic() - start, scorer.passes - passes, len(examples))
 
 
 def _tuned(method: str, labeller: Labeller, dev: Sequence[GoldExample], source: Path) -> tuple[Scorer, Labeller]:

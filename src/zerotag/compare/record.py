@@ -45,6 +45,12 @@ class Cost:
     passes_per_1000: float
     """Sentences that went forward through the network, masked copies included."""
 
+    @classmethod
+    def of(cls, seconds: float, passes: int, sentences: int) -> Cost:
+        """From what all sentences took together."""
+        per_1000 = 1000 / max(1, sentences)
+        return cls(round(seconds * per_1000, 4), round(passes * per_1000, 1))
+
 
 @dataclass(frozen=True, slots=True)
 class SentenceRecord:

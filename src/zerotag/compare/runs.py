@@ -74,8 +74,7 @@ def _decide(run: Run, splits: Splits, labeller: WordLabeller | None, heartbeat: 
 def _score(scorer: Scorer, test: Corpus[GoldExample], run: Run, heartbeat: Heartbeat) -> tuple[list[Scored], Cost]:
     passes, start = scorer.passes, time.perf_counter()
     scored = score_all(scorer, test, f"{run}, test set", heartbeat)
-    seconds, per_1000 = time.perf_counter() - start, 1000 / len(test)
-    return scored, Cost(round(seconds * per_1000, 4), round((scorer.passes - passes) * per_1000, 1))
+    return scored, Cost.of(time.perf_counter() - start, scorer.passes - passes, len(test))
 
 
 def _dev_words(run: Run, decided: Decided, splits: Splits, heartbeat: Heartbeat) -> dict[str, float | None]:
