@@ -89,9 +89,8 @@ def evaluate(
             _write_json(report.to_json() | faithful | {"cost": asdict(cost)}, json_file)
     finally:  # what took so long to find out is shown also if it cannot be written
         show_table(score_table(report, f"{model} on {gold}" + ("" if method == "native" else f", {scorer.name}")))
-        typer.echo(
-            f"cost: {cost.seconds_per_1000:.3g} s, {cost.passes_per_1000:,.0f} forward passes per 1,000 sentences"
-        )
+        took, passes = cost.seconds_per_1000, cost.passes_per_1000
+        typer.echo(f"per 1,000 sentences: {took:,.1f} s, {passes:,.0f} forward passes")
         if faithfulness:
             typer.echo(_faithfulness_line(faithful))
 
