@@ -2,24 +2,57 @@
 
 from __future__ import annotations
 
+import io
 import signal
+import sys
 from threading import Thread
+from typing import TYPE_CHECKING
 
 import pytest
 
 from zerotag.cli.interrupts import between_steps
 
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+ANSWER = "stopping after this step; Ctrl-C again stops at once\n"
+
 
 def test_the_first_asks_and_the_second_stops_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     before = signal.getsignal(signal.SIGINT)
-    with between_steps() as asked:
-        assert not asked.is_set()
+    with between_steps() as stop:
+        assert not stop.asked
         signal.raise_signal(signal.SIGINT)
-        assert asked.is_set()
-        assert capsys.readouterr().err == "stopping after this step; Ctrl-C again stops at once\n"
+        assert stop.asked
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+    assert capsys.readouterr().err == ANSWER
     assert signal.getsignal(signal.SIGINT) == before
+
+
+class Interrupted(io.RawIOBase):
+    """A terminal at which Ctrl-C is pressed while the first line is on its way."""
+
+    def __init__(self) -> None:
+        self.written = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Buffer, /) -> int:
+        if not self.written:
+            signal.raise_signal(signal.SIGINT)
+        self.written += bytes(data)
+        return len(bytes(data))
+
+
+def test_in_the_midst_of_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Interrupted()
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BufferedWriter(terminal), line_buffering=True))
+    with between_steps() as stop:
+        print("epoch 1/14", file=sys.stderr)
+        assert stop.asked
+    assert terminal.written.decode() == "epoch 1/14\n" + ANSWER
 
 
 def test_in_another_thread_signals_are_left_alone() -> None:

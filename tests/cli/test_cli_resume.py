@@ -252,10 +252,10 @@ def test_interrupted_by_the_user(tmp_path: Path, corpus: Path, encoder: Path) ->
     assert running.process.pid is not None
     os.kill(running.process.pid, signal.SIGINT)
     outcome = running.outcome()
-    *progress, stopping, last = outcome.err.splitlines()
-    assert outcome.code == 130
+    *progress, last = outcome.err.splitlines()
+    assert outcome.code == 130, outcome.err
     assert last == f"error: stopped; the same command goes on from {training.unfinished}"
-    assert stopping == "stopping after this step; Ctrl-C again stops at once"
+    progress.remove("stopping after this step; Ctrl-C again stops at once")  # maybe before the line of that step
     assert all(line.startswith("epoch ") for line in progress)
     again = training.run()
     assert again.code == DONE

@@ -5,27 +5,58 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, current_thread, main_thread
+from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Thread, current_thread, main_thread
 
 import typer
 
 
+@dataclass
+class Stop:
+    """Whether the user has asked for it."""
+
+    asked: bool = False
+
+
 @contextmanager
-def between_steps() -> Iterator[Event]:
+def between_steps() -> Iterator[Stop]:
     """A context in which the first Ctrl-C only asks to stop after the step at hand; the second stops at once."""
-    asked = Event()
-
-    def hear(*_: object) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt
-        asked.set()
-        typer.echo("stopping after this step; Ctrl-C again stops at once", err=True)
-
+    stop = Stop()
     if current_thread() is not main_thread():  # which alone hears signals
-        yield asked
+        yield stop
         return
-    before = signal.signal(signal.SIGINT, hear)
+    with _answers() as answers:
+
+        def hear(*_: object) -> None:
+            if stop.asked:
+                raise KeyboardInterrupt
+            stop.asked = True
+            answers.put("stopping after this step; Ctrl-C again stops at once")
+
+        before = signal.signal(signal.SIGINT, hear)
+        try:
+            yield stop
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _answers() -> Iterator[SimpleQueue[str | None]]:
+    """Lines for standard error, written in a thread: a signal may come in the midst of a write, which none can enter.
+
+    Of all queues this kind alone may be put into from there.
+    """
+    lines: SimpleQueue[str | None] = SimpleQueue()
+
+    def write() -> None:
+        while (line := lines.get()) is not None:
+            typer.echo(line, err=True)
+
+    writer = Thread(target=write, daemon=True)
+    writer.start()
     try:
-        yield asked
+        yield lines
     finally:
-        signal.signal(signal.SIGINT, before)
+        lines.put(None)
+        writer.join()

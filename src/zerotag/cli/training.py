@@ -120,10 +120,10 @@ def train(
 
     start = time.monotonic()
     try:
-        with TrainingProgress() as progress, between_steps() as asked_to_stop:
+        with TrainingProgress() as progress, between_steps() as stop:
 
             def show(reached: Progress) -> None:
-                if asked_to_stop.is_set():
+                if stop.asked:
                     raise KeyboardInterrupt
                 progress.show(reached)
 
