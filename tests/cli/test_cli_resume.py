@@ -9,13 +9,11 @@ import random
 import shutil
 import signal
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import Timer
-from typing import Any, NoReturn
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -23,6 +21,7 @@ from safetensors.torch import save_file
 
 import toy
 from commands import CommandLine, Outcome, Started, error_line
+from moments import after_calls, die, die_after, interrupt
 from zerotag.config import PRESETS
 from zerotag.run import Run
 
@@ -85,18 +84,6 @@ def with_a_short_teacher() -> None:
     PRESETS["default"] = model, replace(training, teacher_epochs=2)
 
 
-def slowly() -> None:
-    """So that a training can be caught before its end."""
-    with_a_short_teacher()
-    quick_step = Run._step
-
-    def slow_step(run: Run, batch: Sequence[int]) -> None:
-        time.sleep(0.05)
-        quick_step(run, batch)
-
-    mock.patch.object(Run, "_step", slow_step).start()
-
-
 def checkpoint_often() -> None:
     """After every step, however long it takes to write."""
     with_a_short_teacher()
@@ -118,27 +105,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, corpus: Path, encoder:
     return training.model()
 
 
-def die(*_: object) -> NoReturn:
-    os.kill(os.getpid(), signal.SIGKILL)
-    raise AssertionError("it lives on")
-
-
-def die_after(steps: int, seconds: float) -> None:
-    """In the midst of whatever it does then."""
+def die_at_random() -> None:
     checkpoint_often()
-    begun = 0
-    real_step = Run._step
-
-    def step(run: Run, batch: Sequence[int]) -> None:
-        nonlocal begun
-        begun += 1
-        if begun == steps:
-            timer = Timer(seconds, die)
-            timer.daemon = True
-            timer.start()
-        real_step(run, batch)
-
-    mock.patch.object(Run, "_step", step).start()
+    after_calls(Run, "_step", random.randint(1, 5), partial(die_after, random.uniform(0, 0.05)))
 
 
 def test_killed_at_random_moments(
@@ -148,7 +117,7 @@ def test_killed_at_random_moments(
     kills = 0
     while not disturbed.complete:
         begun = disturbed.steps
-        outcome = disturbed.run(partial(die_after, random.randint(1, 5), random.uniform(0, 0.05)))
+        outcome = disturbed.run(die_at_random)
         assert outcome.code in (DONE, KILLED), outcome.err
         assert outcome.err.startswith("going on in epoch ") == (begun > 0 and outcome.err != "")
         kills += outcome.code == KILLED
@@ -257,19 +226,20 @@ def test_goes_on_from_every_state_that_a_kill_can_leave(
         assert killed.model() == undisturbed.model(), folder
 
 
+def interrupt_in_second_epoch() -> None:
+    """Too early for a checkpoint of its own."""
+    with_a_short_teacher()
+    after_calls(Run, "_step", 4, interrupt)
+
+
 def test_interrupted_by_the_user(tmp_path: Path, corpus: Path, encoder: Path) -> None:
-    training = Training(tmp_path / "training", corpus, encoder, "--epochs", "12", "--patience", "12")
-    running = training.start(slowly)  # but too short for a checkpoint of its own
-    while "epoch 1/14" not in running.err:
-        time.sleep(0.01)
-    assert running.process.pid is not None
-    os.kill(running.process.pid, signal.SIGINT)
-    outcome = running.outcome()
-    *progress, last = outcome.err.splitlines()
+    training = Training(tmp_path / "training", corpus, encoder, "--epochs", "12")
+    outcome = training.run(interrupt_in_second_epoch)
     assert outcome.code == 130, outcome.err
-    assert last == f"error: stopped; the same command goes on from {training.unfinished}"
-    progress.remove("stopping after this step; Ctrl-C again stops at once")  # maybe before the line of that step
-    assert all(line.startswith("epoch ") for line in progress)
+    progress, stopping, stopped = outcome.err.splitlines()
+    assert progress.startswith("epoch 1/14 · ")
+    assert stopping == "stopping after this step; Ctrl-C again stops at once"
+    assert stopped == f"error: stopped; the same command goes on from {training.unfinished}"
     again = training.run()
     assert again.code == DONE
     assert again.err.startswith("going on in epoch ")
