@@ -26,7 +26,7 @@ THREE = {
     "wet": Rule(word_threshold=0.2, sentence_threshold=0.1),
 }
 
-expect.set_options(timeout=10_000)
+expect.set_options(timeout=30_000)
 
 
 class KnownScores:

@@ -41,12 +41,13 @@ def folder(tmp_path: Path) -> Path:
 def run(command: list[str], folder: Path) -> str:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     result = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=240, env={**os.environ, "PATH": path}
+        command, cwd=folder, capture_output=True, text=True, timeout=570, env={**os.environ, "PATH": path}
     )
     assert result.returncode == 0, result.stderr
     return result.stdout
 
 
+@pytest.mark.timeout(600)  # eight programs, each of which loads torch
 def test_the_commands(folder: Path) -> None:
     printed = run(["bash", "-euo", "pipefail", "-c", "".join(blocks("bash"))], folder)
     record = json.loads(next(line for line in printed.splitlines() if line.startswith("{")))
