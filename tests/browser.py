@@ -85,7 +85,7 @@ def opened(browser: Browser, url: str, **options: Any) -> Iterator[Page]:
         if message.type == "error" and "Failed to load resource" not in message.text:
             errors.append(message.text)
 
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(30_000)
     page = context.new_page()
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", listen)

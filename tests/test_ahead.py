@@ -27,7 +27,7 @@ def test_so_many_are_taken_while_the_first_is_at_work() -> None:
             yield number
 
     def patient(number: int) -> int:
-        assert third.wait(10)  # else nobody takes a third before the first is done
+        assert third.wait(60)  # else nobody takes a third before the first is done
         return number
 
     results = ahead(patient, items(), 2)

@@ -225,8 +225,13 @@ def main():  # workers import this file, too, and need none of these
         hosts.wait()
         run = made_run(made, Path(sys.argv[1]), hosts=hosts)
         score = run.overlap._score
-        run.overlap._score = lambda *arguments: (time.sleep(0.2), score(*arguments))[1]
-        print(*[process.pid for process in hosts.processes], flush=True)
+
+        def score_slowly(*arguments):
+            print(*[process.pid for process in hosts.processes], flush=True)
+            time.sleep(0.2)
+            return score(*arguments)
+
+        run.overlap._score = score_slowly
         try:
             label(run, Path(sys.argv[2]), Form("jsonl"))
         except KeyboardInterrupt:
@@ -254,7 +259,6 @@ def test_whatever_ends_it_no_worker_is_left(tmp_path: Path, how: signal.Signals)
         assert process.stdout is not None
         workers = [int(pid) for pid in process.stdout.readline().split()]
         assert len(workers) == 2
-        time.sleep(0.5)
         if how is signal.SIGINT:
             os.killpg(process.pid, how)  # as a terminal does
         else:

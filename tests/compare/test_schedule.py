@@ -83,7 +83,7 @@ def test_at_the_deadline_workers_stop_where_they_are(tmp_path: Path) -> None:
     ear = Ear()
     begun = time.monotonic()
     side_by_side([group("hang"), group("a")], ObedientBench(tmp_path), 1, ear.hear, deadline(3))
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begun < 60
     assert (ear.finished, ear.failed) == ([], {})
     started = tmp_path / "fce.hang.1.started"
     assert started.exists() == (tmp_path / "fce.hang.1.stopped").exists()  # cleanly, if it came so far in the time

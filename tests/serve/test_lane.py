@@ -26,7 +26,7 @@ class Worker:
 
     def __call__(self, method: str, sentences: Sequence[Sentence]) -> list[str]:
         self.begun.set()
-        assert self.go.wait(10)
+        assert self.go.wait(60)
         self.rounds.append([sentence.text for sentence in sentences])
         if any(sentence.text == "poison" for sentence in sentences):
             raise ValueError("poison")
@@ -43,7 +43,7 @@ def with_lane(
         lane = Lane("test", worker, lambda s: len(s.words), capacity=capacity, round_cost=round_cost)
         lane.start()
         first = lane.submit("m", words("first"))
-        assert await asyncio.to_thread(worker.begun.wait, 10)
+        assert await asyncio.to_thread(worker.begun.wait, 60)
         await test(lane, worker)
         worker.go.set()
         assert await first.answer == ["m first"]
@@ -168,7 +168,7 @@ def test_several_workers_share_a_job_and_its_answer_is_in_order() -> None:
 
     def work(_: str, sentences: Sequence[Sentence]) -> list[str]:
         if sentences[0].text == "1":
-            assert second_done.wait(10)
+            assert second_done.wait(60)
         else:
             second_done.set()
         return [sentence.text for sentence in sentences]
