@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import multiprocessing
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -48,12 +49,15 @@ class CommandLine:
     def __call__(self, *arguments: object, stdin: str = "") -> Outcome:
         self._capsys.readouterr()
         given = io.TextIOWrapper(io.BytesIO(stdin.encode()))
+        hears = signal.getsignal(signal.SIGINT)
         with mock.patch("sys.argv", ["zerotag", *map(str, arguments)]), mock.patch("sys.stdin", given):
             try:
                 main()
                 code = 0
             except SystemExit as leave:
                 code = int(leave.code or 0)
+            finally:
+                signal.signal(signal.SIGINT, hears)  # after Ctrl-C a program is deaf
         return Outcome(code, *self._capsys.readouterr())
 
     def succeeds(self, *arguments: object, stdin: str = "") -> str:

@@ -9,6 +9,7 @@ import torch
 from torch.optim import AdamW
 
 import tiny
+from zerotag import checkpoint
 from zerotag.checkpoint import Checkpoints, EpochRecord, Position, delete, position_in
 from zerotag.errors import ZerotagError
 from zerotag.model import Network
@@ -61,7 +62,7 @@ def test_everything_comes_back_bit_for_bit(tmp_path: Path) -> None:
 def test_a_new_training_starts_at_the_beginning(tmp_path: Path) -> None:
     its_network, optimizer = trained(1)
     before = [parameter.clone() for parameter in its_network.parameters()]
-    assert Checkpoints(tmp_path / "a" / "b", "print").resume(its_network, optimizer) == Position()
+    assert Checkpoints(tmp_path, "print").resume(its_network, optimizer) == Position()
     assert all(torch.equal(x, y) for x, y in zip(its_network.parameters(), before, strict=True))
 
 
@@ -99,6 +100,7 @@ def test_the_newest_counts_where_a_kill_left_two(tmp_path: Path) -> None:
     first, optimizer = trained(1)
     checkpoints.save(first, optimizer, Position(epoch=9, step=1))
     kept = tmp_path.rename(tmp_path.with_name("kept")) / "step-0009-00000001"
+    tmp_path.mkdir()
     Checkpoints(tmp_path, "print").save(first, optimizer, Position(epoch=9, step=12))
     kept.rename(tmp_path / kept.name)
     assert Checkpoints(tmp_path, "print").resume(first, optimizer).step == 12
@@ -155,6 +157,7 @@ def test_a_teacher_and_its_network_are_kept_apart(tmp_path: Path) -> None:
 def test_what_is_wrong_with_a_teacher_is_wrong_with_the_training(tmp_path: Path) -> None:
     """Whoever deletes the folder that is named can start anew."""
     folder = tmp_path / "model.partial"
+    folder.mkdir()
     its_network, optimizer = trained(1)
     Checkpoints(folder, "print").of_teacher(0).save(its_network, optimizer, Position())
     (folder / "teacher-1" / "step-0000-00000000" / "network.safetensors").write_bytes(b"")
@@ -208,15 +211,27 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, name: str) -> 
     assert mine.read_text() == "years of work"
 
 
-def test_a_file_in_its_place(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("mine")
-    with pytest.raises(ZerotagError, match=rf"^cannot write {file}: File exists$"):
-        Checkpoints(file, "print")
+def test_a_training_that_goes_on_meanwhile_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    its_network, optimizer = trained(1)
+    checkpoints = Checkpoints(tmp_path, "print")
+    checkpoints.save(its_network, optimizer, Position(epoch=1))
+    newest = checkpoint._newest
+
+    def newest_until_then(folder: Path) -> Path | None:
+        found = newest(folder)
+        monkeypatch.setattr(checkpoint, "_newest", newest)
+        checkpoints.save(its_network, optimizer, Position(epoch=2))
+        return found
+
+    monkeypatch.setattr(checkpoint, "_newest", newest_until_then)
+    assert position_in(tmp_path).epoch == 2
 
 
 def test_deleting_leaves_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "model.partial"
+    folder.mkdir()
     its_network, optimizer = trained(1)
     Checkpoints(folder, "print").save(its_network, optimizer, Position())
     delete(folder)

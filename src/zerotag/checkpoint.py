@@ -71,7 +71,6 @@ class Checkpoints:
         self._training = self._folder = folder
         self._fingerprint = fingerprint
         with explained(folder):
-            folder.mkdir(parents=True, exist_ok=True)
             if not all(file.name.startswith(_OURS) for file in folder.iterdir()):
                 raise ZerotagError(f"{folder} is in the way: the unfinished training is kept there; move it elsewhere")
         for newest in filter(None, map(_newest, (folder, *folder.glob(f"{_TEACHER}*")))):
@@ -134,11 +133,15 @@ class Checkpoints:
 
 def position_in(folder: Path) -> Position:
     """How far the training whose checkpoints are in a folder has come; at its end, all that there is to say of it."""
-    newest = _newest(folder)
-    if newest is None:
-        return Position()
-    with _undamaged(folder):
-        return _read_position(newest)[1]
+    while (newest := _newest(folder)) is not None:
+        with _undamaged(folder):
+            try:
+                return _read_position(newest)[1]
+            except FileNotFoundError:
+                if newest.exists():
+                    raise
+        # Else the training is going on in another process, and has come further.
+    return Position()
 
 
 def delete(folder: Path) -> None:

@@ -35,7 +35,7 @@ from zerotag.objectives import Objective, each_head, plain, taught
 from zerotag.optimizers import learning_rate
 from zerotag.run import Around, EncodedCorpus, Progress, Run, mean_f1
 from zerotag.split import split
-from zerotag.storage import Manifest
+from zerotag.storage import Manifest, explained
 from zerotag.teaching import Teacher, token_targets, word_worth
 from zerotag.types import Corpus, Example, FloatArray, Rule
 
@@ -110,17 +110,19 @@ def train_towards(
             learning_rate=learning_rate(training, encoder.config.hidden_size),
         )
         place = checkpoints or Path(scratch)
-        course = Course(
-            model,
-            training,
-            aligner_for(model, tokenizer),
-            len(corpus.label_names),
-            Checkpoints(place, fingerprint(corpus, dev, model, training, encoder, word_targets)),
-            device,
-            on_progress,
-            word_targets,
-        )
+        with explained(place):
+            place.mkdir(parents=True, exist_ok=True)
         with only_us(place):
+            course = Course(
+                model,
+                training,
+                aligner_for(model, tokenizer),
+                len(corpus.label_names),
+                Checkpoints(place, fingerprint(corpus, dev, model, training, encoder, word_targets)),
+                device,
+                on_progress,
+                word_targets,
+            )
             network, position, decided = course.to_the_end(encoder, corpus, dev)
     manifest = Manifest(
         model=model,

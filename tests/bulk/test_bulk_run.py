@@ -34,7 +34,8 @@ class Killed(BaseException):
 def label(its_run: Run, target: Path, form: Form = JSONL, *, kill_after: int | None = None) -> State:
     """All of it, or until so many chunks were appended."""
     its_encoder = encoder(form, style(its_run.label_names))
-    with unfinished(target, {"form": form}, resume=True, beginning=its_encoder.beginning) as output:
+    beginning = its_encoder.beginning
+    with unfinished(target, {"form": form}, resume=True, overwrite=True, beginning=beginning) as output:
         if kill_after is not None:
             kill_when_appending(output, kill_after)
         label_to_file(its_run, output, its_encoder)

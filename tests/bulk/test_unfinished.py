@@ -32,7 +32,7 @@ def append_and(error: BaseException, target: Path, *, resume: bool = False) -> N
 
 def leave(target: Path, *, committed: bytes, more: bytes = b"") -> None:
     """What is there after a kill: something committed, something written after that."""
-    with suppress(Killed), unfinished(target, ARGUMENTS, resume=True) as output:
+    with suppress(Killed), unfinished(target, ARGUMENTS, resume=True, overwrite=True) as output:
         output.state.sentences, output.state.rejected = 2, 1
         output.state.positive_words.update(hedge=3)
         output.state.cursor = Cursor(1, Position(20, 4))
@@ -132,7 +132,7 @@ def test_killed_while_it_is_moved_to_its_place(tmp_path: Path, monkeypatch: pyte
 def test_old_rejects_do_not_stay_beside_a_new_output(tmp_path: Path) -> None:
     target = tmp_path / "out"
     rejects_of(target).write_text("old")
-    with unfinished(target, ARGUMENTS, resume=False) as output:
+    with unfinished(target, ARGUMENTS, resume=False, overwrite=True) as output:
         output.append([b"one\n"], [])
         output.finish()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
@@ -191,6 +191,19 @@ def test_only_one_writes_at_a_time(tmp_path: Path) -> None:
             pass
         first.finish()
     assert target.read_bytes() == b"one\n"
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_what_another_run_has_finished_meanwhile_is_not_replaced(tmp_path: Path, resume: bool) -> None:
+    target = tmp_path / "out"
+    assert not nothing_left_to_do(target, [], resume=resume, overwrite=False)
+    target.write_bytes(b"theirs")
+    with (
+        pytest.raises(ZerotagError, match=r"out exists; choose another name or give --overwrite"),
+        unfinished(target, ARGUMENTS, resume=resume),
+    ):
+        pytest.fail("it begins")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"out": b"theirs"}
 
 
 def test_what_belongs_to_others_is_left_alone(tmp_path: Path) -> None:

@@ -55,6 +55,17 @@ def test_in_the_midst_of_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert terminal.written.decode() == "epoch 1/14\n" + ANSWER
 
 
+def test_where_it_is_to_be_ignored_it_is() -> None:
+    """As in what a script starts with &, which Ctrl-C is not meant for."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with between_steps() as stop:
+            signal.raise_signal(signal.SIGINT)
+            assert not stop.asked
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_in_another_thread_signals_are_left_alone() -> None:
     before = signal.getsignal(signal.SIGINT)
     seen: list[object] = []

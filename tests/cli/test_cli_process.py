@@ -119,3 +119,20 @@ main()
 def test_control_c_while_it_starts() -> None:
     done = subprocess.run([COMMAND[0], "-c", EARLY], env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (130, "")
+
+
+LATE = """
+import atexit, signal
+from unittest import mock
+from zerotag.cli import main
+
+atexit.register(signal.raise_signal, signal.SIGINT)
+with mock.patch("zerotag.cli.app.get_command") as command:
+    command.return_value.make_context.side_effect = KeyboardInterrupt
+    main()
+"""
+
+
+def test_control_c_again_while_it_ends() -> None:
+    done = subprocess.run([COMMAND[0], "-c", LATE], env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (130, "error: stopped\n")

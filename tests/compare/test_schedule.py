@@ -1,4 +1,5 @@
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -73,6 +74,24 @@ def test_several_at_once(tmp_path: Path) -> None:
     side_by_side([group("wait for b"), group("a"), group("b")], ObedientBench(tmp_path), 2, ear.hear, None)
     assert sorted(ear.finished) == ["a", "b", "wait for b"]
     assert ear.finished[0] == "a"  # of the others, whichever is heard first
+
+
+class InterruptedBench(ObedientBench):
+    """Ctrl-C is pressed while it arrives at a worker."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _interrupted, (self.log,)
+
+
+def _interrupted(log: Path) -> ObedientBench:
+    signal.raise_signal(signal.SIGINT)
+    return ObedientBench(log)
+
+
+def test_workers_do_not_hear_control_c(tmp_path: Path) -> None:
+    ear = Ear()
+    side_by_side([group("a")], InterruptedBench(tmp_path), 1, ear.hear, None)
+    assert (ear.finished, ear.failed) == (["a"], {})
 
 
 def deadline(seconds: float) -> float:

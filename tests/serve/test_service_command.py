@@ -91,6 +91,26 @@ def test_control_c_is_how_it_ends(folder: Path) -> None:
     assert "error" not in logged
 
 
+def test_control_c_again_does_not_wait_for_a_request(folder: Path) -> None:
+    service = Running(folder)
+    address = ("127.0.0.1", int(service.url.rpartition(":")[2]))
+    with socket.create_connection(address, timeout=60) as half:
+        half.sendall(
+            b"POST /v1/label HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Expect: 100-continue\r\nContent-Length: 100\r\n\r\n"
+        )
+        assert half.recv(100).startswith(b"HTTP/1.1 100 ")  # it is being read
+        service.process.send_signal(signal.SIGINT)
+        until(lambda: not _answers(address))  # and waited for
+        code, logged = service.end(by=signal.SIGINT)
+    assert (code, logged) == (0, "")
+
+
+def _answers(address: tuple[str, int]) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(address) == 0
+
+
 def _metrics(url: str) -> str:
     with urlopen(f"{url}/metrics") as reply:
         text: str = reply.read().decode()

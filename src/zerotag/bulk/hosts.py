@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import traceback
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from queue import SimpleQueue
@@ -21,6 +17,7 @@ from zerotag.aligners import aligner_for
 from zerotag.bulk.messages import receive, send
 from zerotag.bulk.pieces import Piece
 from zerotag.bulk.stages import Read, Stages, Task, Written
+from zerotag.children import deaf_to_control_c
 from zerotag.config import ModelConfig
 from zerotag.errors import ZerotagError
 from zerotag.prediction import RowScores
@@ -45,7 +42,7 @@ class Hosts:
         self._threads = ThreadPoolExecutor(workers, "host")
         self._idle: SimpleQueue[Connection] = SimpleQueue()
         self.processes: list[SpawnProcess] = []
-        with _interrupts_held():  # Ctrl-C is for us alone; they inherit this
+        with deaf_to_control_c():
             for _ in range(workers):
                 ours, theirs = context.Pipe()
                 self.processes.append(context.Process(target=_work, args=(theirs, *model), daemon=True))
@@ -115,13 +112,3 @@ def _answer(do: Any, arguments: tuple[object, ...]) -> object:
     except Exception as error:
         error.add_note(traceback.format_exc())  # where it was, which does not travel with it
         return error
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    resource_tracker.ensure_running()  # which lets go of them once it has started
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

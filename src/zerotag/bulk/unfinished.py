@@ -52,10 +52,14 @@ def nothing_left_to_do(target: Path, made_from: Iterable[Path], *, resume: bool,
         with suppress(OSError):
             folder.rmdir()  # the last that a kill can leave
         return True
+    _refuse_to_replace(target)
+    return False
+
+
+def _refuse_to_replace(target: Path) -> None:
     for place in (target, rejects_of(target)):
         if place.exists():
             raise ZerotagError(f"{place} exists; choose another name or give --overwrite")
-    return False
 
 
 class Unfinished:
@@ -164,7 +168,7 @@ class Unfinished:
 
 @contextmanager
 def unfinished(
-    target: Path, arguments: Mapping[str, Any] | None, *, resume: bool, beginning: bytes = b""
+    target: Path, arguments: Mapping[str, Any] | None, *, resume: bool, overwrite: bool = False, beginning: bytes = b""
 ) -> Iterator[Unfinished]:
     """An output to append to. If it is not finished in the end, it is kept if somebody can go on with it."""
     output = Unfinished(target, arguments)
@@ -173,6 +177,8 @@ def unfinished(
         with only_us(output.folder):
             try:
                 if not (resume and output.go_on()):
+                    if not overwrite:
+                        _refuse_to_replace(target)  # another run may have finished it since nothing was there
                     output.start(beginning)
                 yield output
             finally:

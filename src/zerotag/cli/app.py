@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import NoReturn
 
@@ -64,6 +65,7 @@ def main() -> None:
     except ZerotagError as error:
         _fail(str(error), 2)
     except KeyboardInterrupt as stop:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # once more, and Python would complain while it leaves
         _fail(str(stop) or "stopped", 130)
     except BrokenPipeError:
         _drop_output()  # whoever read it has seen enough

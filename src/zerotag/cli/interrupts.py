@@ -23,8 +23,8 @@ class Stop:
 def between_steps() -> Iterator[Stop]:
     """A context in which the first Ctrl-C only asks to stop after the step at hand; the second stops at once."""
     stop = Stop()
-    if current_thread() is not main_thread():  # which alone hears signals
-        yield stop
+    if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        yield stop  # nobody hears signals but the main thread, and not even that one behind a script's &
         return
     with _answers() as answers:
 

@@ -130,7 +130,7 @@ def label(
         if out is None:
             state = _to_standard_output(run, form, style)
         else:
-            arguments = {
+            arguments: dict[str, Any] | None = {
                 "zerotag version": zerotag.__version__,
                 "model": hashlib.sha256(manifest.read_bytes()).hexdigest(),  # it has the digests of all files
                 "method": method,
@@ -141,7 +141,9 @@ def label(
                 "output format": form,
                 "device": [device, at_once],
             }
-            state = _to_file(run, form, style, out, arguments if inputs.are_files else None, resume=resume)
+            if not inputs.are_files:
+                arguments = None  # nobody can go on with a pipe
+            state = _to_file(run, form, style, out, arguments, resume=resume, overwrite=overwrite)
     if method != "native" and threshold is None:
         typer.echo(
             f"{method}: words were marked from {labeller.rules[0].word_threshold} on, as the model's own threshold is "
@@ -199,18 +201,19 @@ def _to_standard_output(run: Run, form: Form, style: Style) -> State:
 
 
 def _to_file(
-    run: Run, form: Form, style: Style, out: Path, arguments: Mapping[str, Any] | None, *, resume: bool
+    run: Run, form: Form, style: Style, out: Path, arguments: Mapping[str, Any] | None, *, resume: bool, overwrite: bool
 ) -> State:
     from zerotag.bulk.encoders import encoder
     from zerotag.bulk.run import label_to_file, label_to_page
     from zerotag.bulk.unfinished import unfinished
 
     if not form.is_appendable:
-        with unfinished(out, None, resume=False) as output:
+        with unfinished(out, None, resume=False, overwrite=overwrite) as output:
             label_to_page(run, output, form, style)
             return output.state
     its_encoder = encoder(form, style)
-    with unfinished(out, arguments, resume=resume, beginning=its_encoder.beginning) as output:
+    beginning = its_encoder.beginning
+    with unfinished(out, arguments, resume=resume, overwrite=overwrite, beginning=beginning) as output:
         run.check(output.state)
         if output.state.sentences:
             typer.echo(f"going on after {output.state.sentences:,} sentences", err=True)

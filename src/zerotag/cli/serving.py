@@ -71,8 +71,11 @@ def serve(
             import webbrowser
 
             webbrowser.open(address)
-        with suppress(KeyboardInterrupt):  # it has ended in good order by then
-            make_server(app).run(sockets=[bound])
+        server = make_server(app)
+        # Whoever presses Ctrl-C again is spared the tracebacks of all that did not end by itself.
+        logging.getLogger("uvicorn.error").addFilter(lambda _: not server.force_exit)
+        with suppress(KeyboardInterrupt):  # it has ended by then
+            server.run(sockets=[bound])
 
 
 def _folders(models: list[str]) -> dict[str, Path]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -12,6 +11,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
+from zerotag.children import deaf_to_control_c
 from zerotag.compare.experiment import Run
 from zerotag.compare.messages import Bench, Failed, Finished, Group, Said, Stopped, Tell
 
@@ -126,7 +126,8 @@ class Crew:
     def _start(self) -> Connection:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=work, args=(self._bench, theirs), daemon=True)
-        process.start()
+        with deaf_to_control_c():
+            process.start()
         theirs.close()  # so that the connection ends when the worker does
         self._processes[ours] = process
         return ours
@@ -140,7 +141,6 @@ class Crew:
 
 def work(bench: Bench, connection: Connection) -> None:
     """The life of a worker: take groups until the connection is cut."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us, which tells us to stop
     bench.prepare()
     sound = True
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
 import torch
 
+from zerotag.checkpoint import delete
 from zerotag.compare.corpora import Splits, read_splits
 from zerotag.compare.experiment import Experiment, Run
 from zerotag.compare.messages import Failed, Finished, Group, Heartbeat, Tell
@@ -125,5 +125,6 @@ class Workbench:
             for run in self._experiment.runs()
             if (run.corpus, run.method.training, run.seed) == (group.corpus, group.training, group.seed)
         )
-        if all(run_path(self._results, run).exists() for run in dependent):
-            shutil.rmtree(self._folder(group), ignore_errors=True)
+        folder = self._folder(group)
+        if folder.exists() and all(run_path(self._results, run).exists() for run in dependent):
+            delete(folder)
