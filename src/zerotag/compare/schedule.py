@@ -128,8 +128,8 @@ class Crew:
         process = self._context.Process(target=work, args=(self._bench, theirs), daemon=True)
         with deaf_to_control_c():
             process.start()
-        theirs.close()  # so that the connection ends when the worker does
-        self._processes[ours] = process
+            theirs.close()  # so that the connection ends when the worker does
+            self._processes[ours] = process
         return ours
 
     def _ended(self, connection: Connection) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -127,4 +128,5 @@ class Workbench:
         )
         folder = self._folder(group)
         if folder.exists() and all(run_path(self._results, run).exists() for run in dependent):
-            delete(folder)
+            with suppress(OSError):  # what is left over harms nobody
+                delete(folder)
