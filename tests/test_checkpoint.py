@@ -10,7 +10,7 @@ from torch.optim import AdamW
 
 import tiny
 from zerotag import checkpoint
-from zerotag.checkpoint import Checkpoints, EpochRecord, Position, delete, position_in
+from zerotag.checkpoint import Checkpoints, EpochRecord, Position, position_in
 from zerotag.errors import ZerotagError
 from zerotag.model import Network
 
@@ -227,12 +227,3 @@ def test_a_training_that_goes_on_meanwhile_is_not_called_damaged(
 
     monkeypatch.setattr(checkpoint, "_newest", newest_until_then)
     assert position_in(tmp_path).epoch == 2
-
-
-def test_deleting_leaves_nothing(tmp_path: Path) -> None:
-    folder = tmp_path / "model.partial"
-    folder.mkdir()
-    its_network, optimizer = trained(1)
-    Checkpoints(folder, "print").save(its_network, optimizer, Position())
-    delete(folder)
-    assert list(tmp_path.iterdir()) == []

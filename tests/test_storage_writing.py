@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tiny
 from zerotag.errors import ZerotagError
 from zerotag.labeller import load
-from zerotag.storage import check_place, whole_file, whole_folder
+from zerotag.storage import check_place, delete_folder, whole_file, whole_folder
 
 rename = Path.rename
 
@@ -135,6 +137,23 @@ def test_what_should_stay_also_does_if_the_new_model_cannot_be_moved(
 
 def test_all_files_may_be_read_by_the_same_people(folder: Path) -> None:
     assert len({path.stat().st_mode for path in folder.iterdir()}) == 1
+
+
+def test_a_folder_vanishes_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed while it deletes, nothing in the folder's place is half there."""
+    folder = tmp_path / "done"
+    (folder / "part").mkdir(parents=True)
+    remove = os.rmdir
+    still_there: list[bool] = []
+
+    def watch(*arguments: Any, **options: Any) -> None:
+        still_there.append(folder.exists())
+        remove(*arguments, **options)
+
+    monkeypatch.setattr(os, "rmdir", watch)
+    delete_folder(folder)
+    assert still_there == [False] * 3  # the part, the folder, and where it was moved to
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_place_below_a_file(tmp_path: Path) -> None:

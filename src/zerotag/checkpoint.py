@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 import json
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -21,7 +20,7 @@ from torch.optim import Optimizer
 
 from zerotag.errors import ZerotagError
 from zerotag.model import Network
-from zerotag.storage import explained, whole_folder
+from zerotag.storage import delete_folder, explained, whole_folder
 
 
 @dataclass(slots=True)
@@ -125,7 +124,7 @@ class Checkpoints:
 
     def delete(self) -> None:
         """Nobody will go on with this training."""
-        delete(self._training)
+        delete_folder(self._training)
 
     def _best(self, epoch: int) -> Path:
         return self._folder / f"best-{epoch:04d}"
@@ -142,12 +141,6 @@ def position_in(folder: Path) -> Position:
                     raise
         # Else the training is going on in another process, and has come further.
     return Position()
-
-
-def delete(folder: Path) -> None:
-    """Remove a training that is done and saved. It goes by a rename: half of it would look like an unfinished one."""
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
-        folder.rename(Path(scratch, "done"))
 
 
 def _newest(folder: Path) -> Path | None:

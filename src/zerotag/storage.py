@@ -128,6 +128,12 @@ def whole_folder(folder: Path, stays: Sequence[str] = ()) -> Iterator[Path]:
                 raise
 
 
+def delete_folder(folder: Path) -> None:
+    """Remove a folder, whole or not at all: half of one would look like something unfinished."""
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
+        folder.rename(Path(scratch, "old"))
+
+
 def _move(names: Iterable[str], source: Path, target: Path) -> None:
     for name in names:
         (source / name).rename(target / name)

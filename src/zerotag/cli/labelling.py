@@ -130,7 +130,7 @@ def label(
         if out is None:
             state = _to_standard_output(run, form, style)
         else:
-            arguments: dict[str, Any] | None = {
+            arguments = {
                 "zerotag version": zerotag.__version__,
                 "model": hashlib.sha256(manifest.read_bytes()).hexdigest(),  # it has the digests of all files
                 "method": method,
@@ -141,9 +141,8 @@ def label(
                 "output format": form,
                 "device": [device, at_once],
             }
-            if not inputs.are_files:
-                arguments = None  # nobody can go on with a pipe
-            state = _to_file(run, form, style, out, arguments, resume=resume, overwrite=overwrite)
+            its_arguments = arguments if inputs.are_files else None  # nobody can go on with a pipe
+            state = _to_file(run, form, style, out, its_arguments, resume=resume, overwrite=overwrite)
     if method != "native" and threshold is None:
         typer.echo(
             f"{method}: words were marked from {labeller.rules[0].word_threshold} on, as the model's own threshold is "

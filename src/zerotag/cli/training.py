@@ -76,7 +76,7 @@ def train(
 
     Killed or stopped, the same command goes on where it was.
     """
-    from zerotag.storage import check_place
+    from zerotag.storage import check_place, delete_folder
 
     check_place(out)
     unfinished = out.with_name(out.name + ".partial")
@@ -115,7 +115,6 @@ def train(
         )
     dev_corpus = None if dev is None else read(dev, columns=chosen_columns, label_names=corpus.label_names)
 
-    from zerotag.checkpoint import delete
     from zerotag.training import train as train_labeller
 
     start = time.monotonic()
@@ -139,7 +138,7 @@ def train(
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped; the same command goes on from {unfinished}") from None
     labeller.save_pretrained(out)
-    delete(unfinished)
+    delete_folder(unfinished)
     settings = labeller.manifest.model
     if train_config.calibrated and settings.head != "cls":
         _tell_of_thresholds_by_nothing(labeller)

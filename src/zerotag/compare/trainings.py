@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from zerotag.checkpoint import delete, position_in
+from zerotag.checkpoint import position_in
 from zerotag.compare.corpora import Splits, drawn
 from zerotag.compare.experiment import Training
 from zerotag.compare.record import TrainingRecord
@@ -17,7 +17,7 @@ from zerotag.compare.scoring import sentence_measures
 from zerotag.compare.supervised import train_on_word_labels
 from zerotag.config import ModelConfig
 from zerotag.labeller import WordLabeller
-from zerotag.storage import whole_file
+from zerotag.storage import delete_folder, whole_file
 from zerotag.training import Progress, train
 from zerotag.types import Corpus, Example
 
@@ -84,7 +84,7 @@ def obtain(
         json.dump(asdict(trained.record), file)
     if not training.word_labels:  # such a model is never saved: its checkpoints serve until its runs are made
         labeller.save_pretrained(folder / _MODEL)
-        delete(checkpoints)
+        delete_folder(checkpoints)
     return trained
 
 

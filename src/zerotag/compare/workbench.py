@@ -10,7 +10,6 @@ from pathlib import Path
 
 import torch
 
-from zerotag.checkpoint import delete
 from zerotag.compare.corpora import Splits, read_splits
 from zerotag.compare.experiment import Experiment, Run
 from zerotag.compare.messages import Failed, Finished, Group, Heartbeat, Tell
@@ -21,7 +20,7 @@ from zerotag.compare.runs import carry_out
 from zerotag.compare.trainings import Trained, obtain, training_folder
 from zerotag.config import ModelConfig
 from zerotag.errors import ZerotagError
-from zerotag.storage import whole_file
+from zerotag.storage import delete_folder, whole_file
 from zerotag.training import Progress
 
 
@@ -129,4 +128,4 @@ class Workbench:
         folder = self._folder(group)
         if folder.exists() and all(run_path(self._results, run).exists() for run in dependent):
             with suppress(OSError):  # what is left over harms nobody
-                delete(folder)
+                delete_folder(folder)
