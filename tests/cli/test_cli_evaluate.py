@@ -9,7 +9,7 @@ from pathlib import Path
 
 import toy
 from commands import CommandLine
-from zerotag.explain.heads import best_head_from_word_labels
+from zerotag.evaluation.tuning import best_head_from_word_labels
 from zerotag.io import read_gold
 from zerotag.labeller import WordLabeller, load
 

@@ -6,8 +6,9 @@ import torch
 
 import tiny
 from zerotag.errors import ZerotagError
+from zerotag.evaluation.tuning import best_head_from_word_labels
 from zerotag.explain import heads
-from zerotag.explain.heads import Head, HeadScorer, all_head_scores, best_head_from_word_labels
+from zerotag.explain.heads import Head, HeadScorer, all_head_scores
 from zerotag.labeller import WordLabeller
 from zerotag.types import FloatArray, GoldExample, Sentence
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,14 +12,10 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from zerotag.errors import ZerotagError
-from zerotag.evaluation.metrics import mean_average_precision
 from zerotag.inference.torch_predictor import device_of, evaluating, in_chunks, in_groups, token_budget
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.alignment import Aligner, Encoded, word_scores
-from zerotag.types import FloatArray, GoldExample, Scored, Sentence
-
-if TYPE_CHECKING:
-    from zerotag.labeller import WordLabeller
+from zerotag.types import FloatArray, Scored, Sentence
 
 _ATTENTION_BUDGET = 2**26  # attention weights, of all layers and heads, that are held at a time
 
@@ -47,7 +43,7 @@ class HeadScorer:
     """
 
     def __init__(self, network: Network, aligner: Aligner, head: Head) -> None:
-        layers, heads = _shape(network)
+        layers, heads = shape_of(network)
         if not (1 <= head.layer <= layers and 1 <= head.number <= heads):
             raise ZerotagError(f"there is no head {head.layer}.{head.number}; this model has 1.1 to {layers}.{heads}")
         self.name = f"heads:{head.layer}.{head.number}"
@@ -67,27 +63,10 @@ class HeadScorer:
 
 def all_head_scores(network: Network, aligner: Aligner, sentences: Iterable[Sentence]) -> Iterator[HeadScores]:
     """The scores of every layer and head, in one forward pass."""
-    layers, heads = _shape(network)
+    layers, heads = shape_of(network)
     columns = range(layers * heads)
     for sentence, sentence_scores, scores in _Attention(network, aligner).score(sentences, columns):
         yield HeadScores(sentence, sentence_scores, scores.reshape(-1, layers, heads))
-
-
-def best_head_from_word_labels(labeller: WordLabeller, examples: Iterable[GoldExample]) -> Head:
-    """The head with the highest mean average precision, averaged over labels. It reads word labels: not zero-shot."""
-    gold = [(example.sentence, np.array(example.word_labels)) for example in examples if example.word_labels]
-    labels = [k for k in range(len(labeller.label_names)) if any(flags[:, k].any() for _, flags in gold)]
-    if not labels:
-        raise ZerotagError("an attention head is chosen by word labels, and there is no positive word among these")
-    scores = [one.word_scores for one in all_head_scores(labeller.network, labeller.aligner, (one for one, _ in gold))]
-
-    def quality(head: Head) -> float:
-        its_scores = [every[:, head.layer - 1, head.number - 1] for every in scores]
-        by_label = [mean_average_precision([flags[:, k] for _, flags in gold], its_scores) for k in labels]
-        return float(np.mean(np.array(by_label, np.float64)))
-
-    layers, heads = _shape(labeller.network)
-    return max((Head(layer + 1, number + 1) for layer in range(layers) for number in range(heads)), key=quality)
 
 
 class _Attention:
@@ -156,8 +135,8 @@ def _eager(encoder: PreTrainedModel) -> Iterator[None]:
         encoder.set_attn_implementation(before)
 
 
-def _shape(network: Network) -> tuple[int, int]:
-    """Layers, and heads in each."""
+def shape_of(network: Network) -> tuple[int, int]:
+    """The number of layers, and of attention heads in each."""
     config = network.encoder.config
     if not hasattr(config, "num_attention_heads"):
         raise ZerotagError(f"encoders of type {config.model_type!r} have no attention heads to score words by")

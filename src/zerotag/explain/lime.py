@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
-from zerotag.evaluation.metrics.ragged import Floats
 from zerotag.explain.masking import Masker, Versions
 from zerotag.explain.random import draws_for
 from zerotag.modeling.network import Network
@@ -73,12 +73,12 @@ def linear_weights(kept: BoolArray, times: IntArray, probabilities: FloatArray) 
     return _ridge(kept, probabilities, likeness * times).astype(np.float32)
 
 
-def _ridge(features: BoolArray, targets: FloatArray, weights: Floats) -> Floats:
+def _ridge(features: BoolArray, targets: FloatArray, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Coefficients, (features, targets), of a regression with an intercept and a penalty of 1."""
     shares, roots = weights / weights.sum(), np.sqrt(weights)[:, None]
     inputs, outputs = roots * (features - shares @ features), roots * (targets - shares @ targets)
     samples, words = inputs.shape
-    found: Floats
+    found: NDArray[np.float64]
     if words <= samples:
         found = np.linalg.solve(inputs.T @ inputs + np.eye(words), inputs.T @ outputs)
     else:  # the same for less work

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from zerotag.errors import ZerotagError
 from zerotag.explain import Scorer, create
-from zerotag.labeller import Labeller
 from zerotag.render.heatmap import HeatMap, HeatRow
 from zerotag.types import Scored, Sentence
+
+if TYPE_CHECKING:
+    from zerotag.labeller import Labeller
 
 
 def explain(

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -26,11 +27,13 @@ from zerotag.inference.onnx_predictor import ENCODER, HEAD, TOKENIZER, OnnxPredi
 from zerotag.inference.predictor import Prediction, Predictor, predict
 from zerotag.inference.torch_predictor import TorchPredictor
 from zerotag.io.model_folder import Export, Manifest, check_place, write_folder
-from zerotag.labeller import WordLabeller
 from zerotag.modeling.heads import Classifier, SoftAttention
 from zerotag.text.alignment import Aligner, Encoded
 from zerotag.text.segmentation import split
 from zerotag.types import FloatArray
+
+if TYPE_CHECKING:
+    from zerotag.labeller import WordLabeller
 
 TOLERANCE = 1e-4  # of fp32 scores
 INT8_TOLERANCE = 0.05  # of int8 scores on average; what single ones lose is in the manifest
@@ -117,10 +120,9 @@ def _check_exportable(labeller: WordLabeller) -> None:
     if labeller.manifest.model.encoder == BILSTM:
         raise ZerotagError(f"encoder {BILSTM!r} reads characters and cannot be exported to ONNX; transformers can")
     try:
+        import onnx  # noqa: F401
         import onnxruntime  # noqa: F401
         import onnxscript  # noqa: F401
-
-        import onnx  # noqa: F401
     except ImportError as error:
         raise ZerotagError(
             f"exporting needs {error.name}, which is not installed: pip install 'zerotag[onnx-export]'"
@@ -217,6 +219,7 @@ def _write_graph(graph: nn.Module, inputs: dict[str, Tensor], outputs: Sequence[
 
 def _quantise(file: Path) -> None:
     import onnx
+
     from zerotag.inference.quantization import quantise
 
     model = onnx.load(file)

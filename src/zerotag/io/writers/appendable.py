@@ -12,7 +12,7 @@ from zerotag.errors import ZerotagError
 from zerotag.io import PACKED
 from zerotag.io.writers import jsonl, parquet, tsv
 from zerotag.io.writers.jsonl import Origin
-from zerotag.render import Style
+from zerotag.io.writers.style import Style
 from zerotag.types import Labelled, Scored, decide
 
 if TYPE_CHECKING:
