@@ -14,7 +14,9 @@ import torch
 import tiny
 import zerotag
 from zerotag.errors import ZerotagError
-from zerotag.labeller import WordLabeller, load
+from zerotag.explain import create
+from zerotag.labeller import WordLabeller, as_sentence, load
+from zerotag.render.progress import LiveBar
 from zerotag.types import Rule, Sentence
 
 
@@ -43,9 +45,72 @@ def test_texts_words_and_sentences(labeller: WordLabeller) -> None:
     assert [(word.text, word.start) for word in as_sentence.words] == [("leak", 4)]
 
 
-def test_a_single_text_is_not_taken_for_many(labeller: WordLabeller) -> None:
-    with pytest.raises(TypeError, match=r"write label\(\[text\]\)\[0\]"):
-        labeller.label("the pump may leak")
+def test_one_text_gives_one_result(labeller: WordLabeller) -> None:
+    text = "the pump may leak"
+    assert labeller.label(text) == labeller.label([text])[0]
+    assert labeller.label(Sentence.from_words(text.split())) == labeller.label(text)
+
+
+def test_a_threshold_can_be_given(labeller: WordLabeller) -> None:
+    text = "the pump may leak"
+    scores = sorted(word.score for word in labeller.label(text).words)
+    some = labeller.label(text, threshold=scores[2])
+    assert [word.label for word in some.words].count("hedge") == 2
+    assert labeller.label(text, threshold={"hedge": scores[2]}) == some
+    assert labeller.label(text, threshold=scores[2], method="native").labels == labeller.label(text).labels
+
+
+@pytest.mark.parametrize("threshold", [80, -5, float("nan"), True, "0.5"])
+def test_a_threshold_beyond_scores_is_refused(labeller: WordLabeller, threshold: Any) -> None:
+    with pytest.raises(ZerotagError, match=r"^the threshold is .*; it must be a number from 0 to 1"):
+        labeller.label("the pump", threshold=threshold)
+
+
+def test_thresholds_are_for_labels_that_exist(labeller: WordLabeller) -> None:
+    with pytest.raises(ZerotagError, match=r"^there is no label 'fault'; this model has: hedge$"):
+        labeller.label("the pump", threshold={"fault": 0.5})
+
+
+def test_other_methods_score_words_too(labeller: WordLabeller) -> None:
+    texts = ["the pump may leak", "rain"]
+    expected = [*create("occlusion", labeller).score(map(as_sentence, texts))]
+    for batch_size in (None, 1):
+        found = labeller.label(texts, method="occlusion", batch_size=batch_size)
+        for one, scored in zip(found, expected, strict=True):
+            assert [word.score for word in one.words] == pytest.approx(scored.word_scores[:, 0].tolist(), abs=1e-6)
+
+
+def test_batches_do_not_change_scores(labeller: WordLabeller) -> None:
+    texts = ["the pump may leak", "rain", "the valve holds under load at night"]
+    for one, other in zip(labeller.label(texts), labeller.label(texts, batch_size=1), strict=True):
+        assert [word.score for word in one.words] == pytest.approx([word.score for word in other.words], abs=1e-6)
+    with pytest.raises(ZerotagError, match="batch_size is 0"):
+        labeller.label(texts, batch_size=0)
+
+
+def test_many_texts_with_a_bar(labeller: WordLabeller, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[tuple[float, float | None]] = []
+    monkeypatch.setattr(LiveBar, "draw", lambda _self, _words, done, total: drawn.append((done, total)))
+    texts = ["the pump may leak"] * 1_000
+    assert len(labeller.label(texts)) == 1_000
+    assert drawn == [(done, 1_000) for done in range(100, 1_001, 100)]
+    drawn.clear()
+    labeller.label(texts, progress=False)
+    labeller.label(texts[:999])
+    assert drawn == []
+
+
+def test_evaluation_by_hand(labeller: WordLabeller, tmp_path: Path) -> None:
+    """All words and sentences are marked: precision is the share of gold ones, recall is 1."""
+    path = tmp_path / "gold.tsv"
+    path.write_text("may\thedge\nrain\tO\n\nthe\tO\npump\tO\n\n")
+    for gold in (path, str(path), zerotag.read_gold(path)):
+        measures = always(labeller).evaluate(gold).macro
+        assert (measures.word_precision, measures.word_recall) == (0.25, 1.0)
+        assert (measures.sentence_precision, measures.sentence_recall) == (0.5, 1.0)
+    path.write_text("may\tfault\nrain\tO\n")
+    with pytest.raises(ZerotagError, match="'fault'"):
+        labeller.evaluate(path)
 
 
 def test_rules_decide(labeller: WordLabeller) -> None:

@@ -1,4 +1,10 @@
-"""Train on sentence labels, get a word labeller."""
+"""Train on sentence labels, get a word labeller.
+
+labeller = zerotag.train("sentences.csv")             # a column text, a column label
+labeller.label("The pump may fail in winter.").spans  # the words that carry the label
+labeller.save_pretrained("model")
+labeller = zerotag.load("model")
+"""
 
 from __future__ import annotations
 
@@ -10,31 +16,49 @@ if TYPE_CHECKING:
     from zerotag.config import ModelConfig as ModelConfig
     from zerotag.config import TrainConfig as TrainConfig
     from zerotag.errors import ZerotagError as ZerotagError
+    from zerotag.evaluation.report import Report as Report
     from zerotag.io import read as read
     from zerotag.io import read_gold as read_gold
+    from zerotag.labeller import Labeller as Labeller
     from zerotag.labeller import WordLabeller as WordLabeller
     from zerotag.labeller import load as load
-    from zerotag.training.recipe import train as train
+    from zerotag.training.api import train as train
+    from zerotag.training.loop import Progress as Progress
     from zerotag.types import Corpus as Corpus
     from zerotag.types import Example as Example
+    from zerotag.types import GoldExample as GoldExample
+    from zerotag.types import Labelled as Labelled
+    from zerotag.types import Rule as Rule
+    from zerotag.types import Scored as Scored
     from zerotag.types import Sentence as Sentence
+    from zerotag.types import Span as Span
+    from zerotag.types import Word as Word
 
 __version__ = "0.1.0"
 
 # Loaded on first use: importing torch takes seconds, and `zerotag --help` should not.
 _HOMES = {
     "Client": "zerotag.client",
-    "ModelConfig": "zerotag.config",
-    "TrainConfig": "zerotag.config",
-    "read": "zerotag.io",
-    "read_gold": "zerotag.io",
-    "ZerotagError": "zerotag.errors",
-    "WordLabeller": "zerotag.labeller",
-    "load": "zerotag.labeller",
-    "train": "zerotag.training.recipe",
     "Corpus": "zerotag.types",
     "Example": "zerotag.types",
+    "GoldExample": "zerotag.types",
+    "Labelled": "zerotag.types",
+    "Labeller": "zerotag.labeller",
+    "ModelConfig": "zerotag.config",
+    "Progress": "zerotag.training.loop",
+    "Report": "zerotag.evaluation.report",
+    "Rule": "zerotag.types",
+    "Scored": "zerotag.types",
     "Sentence": "zerotag.types",
+    "Span": "zerotag.types",
+    "TrainConfig": "zerotag.config",
+    "Word": "zerotag.types",
+    "WordLabeller": "zerotag.labeller",
+    "ZerotagError": "zerotag.errors",
+    "load": "zerotag.labeller",
+    "read": "zerotag.io",
+    "read_gold": "zerotag.io",
+    "train": "zerotag.training.api",
 }
 
 __all__ = [*_HOMES, "__version__"]

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import copy
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, overload
 
 from zerotag.errors import ZerotagError
+from zerotag.evaluation.report import Report, evaluate
+from zerotag.explain import create, rules_for
 from zerotag.explain.native import NativeScorer
-from zerotag.inference.predictor import Predictor
+from zerotag.inference.predictor import AT_ONCE, Predictor
+from zerotag.io import read_gold
 from zerotag.io.model_folder import DAMAGED, WEIGHTS, Manifest, read_manifest, write_folder
+from zerotag.render.progress import LiveBar
 from zerotag.text.alignment import Aligner
 from zerotag.text.segmentation import split
-from zerotag.types import Labelled, Rule, Scored, Sentence, decide
+from zerotag.types import Corpus, GoldExample, Labelled, Rule, Scored, Sentence, check_threshold, decide
 
 if TYPE_CHECKING:
     import torch
@@ -26,6 +31,8 @@ if TYPE_CHECKING:
 # Torch and the hub are imported on use: a model that was exported to ONNX needs neither.
 
 Text = str | Sequence[str] | Sentence
+
+MANY_TEXTS = 1_000  # from which on a bar is shown
 
 
 class Labeller:
@@ -52,20 +59,120 @@ class Labeller:
         other.manifest = replace(self.manifest, rules=tuple(rules))
         return other
 
-    def label(self, texts: Iterable[Text]) -> list[Labelled]:
-        """Label texts; each is a string, a list of words that are already split, or a Sentence."""
-        if isinstance(texts, str):
-            raise TypeError("label() takes a list of texts; for a single one write label([text])[0]")
-        return list(self.stream(map(as_sentence, texts)))
+    def with_threshold(self, threshold: float | Mapping[str, float]) -> Self:
+        """The same labeller with another word threshold: one number, or one for each label that is to have another.
 
-    def stream(self, sentences: Iterable[Sentence]) -> Iterator[Labelled]:
-        """Label any number of sentences in their order, in bounded memory."""
-        for scored in self.score(sentences):
+        Raises:
+            ZerotagError: it is not between 0 and 1, or there is no such label.
+        """
+        by_label = threshold if isinstance(threshold, Mapping) else dict.fromkeys(self.label_names, threshold)
+        for name, value in by_label.items():
+            if name not in self.label_names:
+                raise ZerotagError(f"there is no label {name[:40]!r}; this model has: {', '.join(self.label_names)}")
+            check_threshold(value)
+        return self.with_rules(
+            [
+                replace(rule, word_threshold=float(by_label[name]), origin="given") if name in by_label else rule
+                for name, rule in zip(self.label_names, self.rules, strict=True)
+            ]
+        )
+
+    @overload
+    def label(  # type: ignore[overload-overlap]  # a string is one text, though it is a sequence of strings
+        self,
+        texts: str | Sentence,
+        *,
+        method: str = ...,
+        threshold: float | Mapping[str, float] | None = ...,
+        batch_size: int | None = ...,
+        progress: bool = ...,
+    ) -> Labelled: ...
+    @overload
+    def label(
+        self,
+        texts: Iterable[Text],
+        *,
+        method: str = ...,
+        threshold: float | Mapping[str, float] | None = ...,
+        batch_size: int | None = ...,
+        progress: bool = ...,
+    ) -> list[Labelled]: ...
+    def label(
+        self,
+        texts: str | Sentence | Iterable[Text],
+        *,
+        method: str = "native",
+        threshold: float | Mapping[str, float] | None = None,
+        batch_size: int | None = None,
+        progress: bool = True,
+    ) -> Labelled | list[Labelled]:
+        """Find the words of texts that carry a label.
+
+        Args:
+            texts: one text, or any number of them. A text is a string, a list of words that are already split, or a
+                `Sentence`.
+            method: how words are scored; `native` is the model's own way, `lime`, `occlusion` and others explain it.
+            threshold: the score from which a word has the label, or one for each label by name. By default the
+                model's own, or 0.5 for other methods.
+            batch_size: the most texts that are held and go through the network together. Lower it if memory runs out.
+            progress: show a bar in a terminal or a notebook if there are many texts.
+
+        Returns:
+            One result for one text, a list of results for several, in their order.
+
+        Example:
+            >>> labeller.label("The pump may fail in winter.").spans  # doctest: +SKIP
+            (Span(text='may', start=9, end=12, label='hedge', score=0.98),)
+        """
+        if isinstance(texts, str | Sentence):
+            return self.label([texts], method=method, threshold=threshold)[0]
+        sentences = [*map(as_sentence, texts)]
+        decider = self.with_rules(rules_for(method, self.rules))
+        if threshold is not None:
+            decider = decider.with_threshold(threshold)
+        labelled = decider.stream(sentences, method=method, batch_size=batch_size)
+        if not progress or len(sentences) < MANY_TEXTS:
+            return [*labelled]
+        return [*_with_bar(labelled, len(sentences))]
+
+    def stream(
+        self, sentences: Iterable[Sentence], *, method: str = "native", batch_size: int | None = None
+    ) -> Iterator[Labelled]:
+        """Label any number of sentences in their order, in bounded memory, by the labeller's rules."""
+        for scored in self.score(sentences, method=method, batch_size=batch_size):
             yield decide(scored, self.label_names, self.rules)
 
-    def score(self, sentences: Iterable[Sentence]) -> Iterator[Scored]:
-        """Scores without decisions."""
-        return NativeScorer(self.predictor, self.aligner).score(sentences)
+    def score(
+        self, sentences: Iterable[Sentence], *, method: str = "native", batch_size: int | None = None
+    ) -> Iterator[Scored]:
+        """Scores of sentences and words by a method, without decisions, in bounded memory."""
+        at_once = AT_ONCE if batch_size is None else batch_size
+        if at_once < 1:
+            raise ZerotagError(f"batch_size is {at_once}; it must be 1 or more")
+        if method == "native":
+            yield from NativeScorer(self.predictor, self.aligner, at_once=at_once).score(sentences)
+            return
+        scorer = create(method, self)
+        remaining = iter(sentences)
+        while chunk := list(islice(remaining, at_once)):
+            yield from scorer.score(chunk)
+
+    def evaluate(self, gold: str | Path | Corpus[GoldExample], *, method: str = "native") -> Report:
+        """Measure the labeller on labelled sentences: precision, recall and F1 of sentences and words, MAP and more.
+
+        Args:
+            gold: a file with sentence labels and, for some or all sentences, word labels; or what `zerotag.read_gold`
+                returns.
+            method: how words are scored.
+        """
+        corpus = gold if isinstance(gold, Corpus) else read_gold(gold, label_names=self.label_names)
+        if corpus.label_names != self.label_names:
+            raise ZerotagError(
+                f"these sentences have labels {', '.join(corpus.label_names)}; "
+                f"this model has {', '.join(self.label_names)}"
+            )
+        scored = self.score((one.sentence for one in corpus.examples), method=method)
+        return evaluate(zip(corpus.examples, scored, strict=True), self.label_names, rules_for(method, self.rules))
 
 
 class WordLabeller(Labeller):
@@ -153,6 +260,14 @@ def load(name_or_folder: str | Path, *, device: str | torch.device | None = None
 
     predictor, aligner = read_exported(folder, manifest)
     return Labeller(predictor, aligner, manifest)
+
+
+def _with_bar(labelled: Iterable[Labelled], total: int) -> Iterator[Labelled]:
+    with LiveBar(silent=False, transient=True) as bar:
+        for done, one in enumerate(labelled, start=1):
+            if done % 100 == 0:
+                bar.draw(f"{done:,} of {total:,} texts", done, total)
+            yield one
 
 
 def as_sentence(text: Text) -> Sentence:

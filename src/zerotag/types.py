@@ -14,6 +14,8 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zerotag.errors import ZerotagError
+
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -87,6 +89,12 @@ class Rule:
     def sentence(self, score: float) -> bool:
         """Decision for the sentence score of one label."""
         return score >= self.sentence_threshold
+
+
+def check_threshold(value: float) -> None:
+    """Refuse a threshold that no score of a model can be on both sides of."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ZerotagError(f"the threshold is {value!r}; it must be a number from 0 to 1, as in 0.5")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,7 +28,7 @@ class Mistake(NamedTuple):
     files: Mapping[str, bytes | str] = MappingProxyType({})
 
 
-TRAIN = "train {here}/train.tsv --out {here}/model --model {encoder}"
+TRAIN = "train {here}/train.tsv --out {here}/model --encoder {encoder}"
 LABEL = "label {model} {here}/in.txt --out {here}/out.jsonl"
 EVALUATE = "evaluate {model} {here}/gold.tsv --json {here}/out.json"
 TRAIN_CSV = TRAIN.replace(".tsv", ".csv")
@@ -185,7 +185,7 @@ MISTAKES = {
         {"in.txt": PLAIN},
     ),
     "an encoder on no hub": Mistake(
-        "train {here}/train.tsv --out {here}/model --model no-one/nothing",
+        "train {here}/train.tsv --out {here}/model --encoder no-one/nothing",
         "encoder 'no-one/nothing' is not a folder, not in the Hugging Face cache, and could not be fetched: ",
         {"train.tsv": GOOD},
     ),
@@ -290,7 +290,7 @@ def limit_checkpoints() -> None:
 def test_no_space_for_an_unfinished_training(tmp_path: Path, encoder: Path) -> None:
     corpus = toy.write_tsv(tmp_path / "train.tsv", toy.gold(20))
     out = tmp_path / "model"
-    command = ["train", corpus, "--out", out, "--model", encoder, "--epochs", 1]
+    command = ["train", corpus, "--out", out, "--encoder", encoder, "--epochs", 1]
     outcome = Started(command, limit_checkpoints, tmp_path / "log").outcome()
     line = error_line(outcome)
     assert line.startswith(f"cannot write {out}.partial/teacher-1/step-0000-00000001: ")

@@ -159,7 +159,7 @@ def test_a_plain_classifier_does_not_score_words(
     zerotag: CommandLine, tmp_path: Path, encoder: Path, gold_file: Path
 ) -> None:
     corpus = toy.write_tsv(tmp_path / "train.tsv", toy.gold(20))
-    zerotag.succeeds("train", corpus, "--out", tmp_path / "model", "--model", encoder, "--head", "cls", "--epochs", 1)
+    zerotag.succeeds("train", corpus, "--out", tmp_path / "model", "--encoder", encoder, "--head", "cls", "--epochs", 1)
     line = "this model is a plain sentence classifier (head cls) and does not score words"
     cure = ": choose another method, as in --method occlusion"
     assert zerotag.fails("label", tmp_path / "model", stdin=TEXT) == line + cure

@@ -19,8 +19,8 @@ from bulk_runs import packed, unpacked
 from commands import CommandLine, Started, error_line
 from zerotag.bulk.run import Progress
 from zerotag.cli import label as label_command
-from zerotag.cli import progress as cli_progress
 from zerotag.cli.label_progress import describe
+from zerotag.render import progress as cli_progress
 
 TEXTS = [" ".join(words) for words, _ in tiny.sentences(9)]
 SECONDS = re.compile(r"\d+ s \([\d,.]+ sentences/s\)")

@@ -43,7 +43,7 @@ class Training:
         self.out = folder / "model"
         self.unfinished = folder / "model.partial"
         self._log = folder.with_suffix(".log")
-        self.arguments = ["train", corpus, "--out", self.out, "--model", encoder, "--depth", "1", *more]
+        self.arguments = ["train", corpus, "--out", self.out, "--encoder", encoder, "--depth", "1", *more]
 
     def start(self, prepare: Callable[[], None] | None = None) -> Started:
         return Started(self.arguments, prepare or checkpoint_often, self._log)

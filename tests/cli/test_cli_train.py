@@ -13,9 +13,10 @@ import pytest
 
 import toy
 from commands import CommandLine
-from zerotag.cli.progress import TrainingProgress, describe, duration
+from zerotag.cli.options import say
 from zerotag.io.locks import only_us
 from zerotag.labeller import load
+from zerotag.render.progress import TrainingProgress, describe, duration
 from zerotag.training.recipe import Progress
 from zerotag.types import GoldExample
 
@@ -60,7 +61,7 @@ def names(flags: Sequence[bool]) -> list[str]:
 
 def test_three_labels_from_columns_and_from_lists(zerotag: CommandLine, tmp_path: Path, encoder: Path) -> None:
     examples = toy.gold(200, labels=LABELS)
-    settings = ["--model", encoder, "--depth", 1, "--epochs", 5, "--batch-size", 8, "--learning-rate", 0.01]
+    settings = ["--encoder", encoder, "--depth", 1, "--epochs", 5, "--batch-size", 8, "--learning-rate", 0.01]
     columns = [option for label in LABELS for option in ("--label-column", label)]
     zerotag.succeeds(
         "train", write_csv(tmp_path / "train.csv", examples), *columns, "--out", tmp_path / "columns", *settings
@@ -109,7 +110,7 @@ def shuffled_words(path: Path, examples: Sequence[GoldExample], seed: int) -> Pa
 
 def test_the_places_of_word_labels_make_no_difference(zerotag: CommandLine, tmp_path: Path, encoder: Path) -> None:
     train, dev = toy.gold(30), toy.gold(12, seed=1)
-    settings = ["--model", encoder, "--depth", 1, "--epochs", 2]
+    settings = ["--encoder", encoder, "--depth", 1, "--epochs", 2]
     files = {
         "right": (toy.write_tsv(tmp_path / "train.tsv", train), toy.write_tsv(tmp_path / "dev.tsv", dev)),
         "mixed": (shuffled_words(tmp_path / "train2.tsv", train, 1), shuffled_words(tmp_path / "dev2.tsv", dev, 2)),
@@ -136,7 +137,7 @@ def corpus(tmp_path: Path) -> Path:
 def test_what_it_prints(zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path) -> None:
     """A line for each of the teacher's three epochs, which are marked as its, and of the two others."""
     epochs = ("--teacher-epochs", 3, "--epochs", 2)
-    outcome = zerotag("train", corpus, "--out", tmp_path / "new" / "model", "--model", encoder, *epochs)
+    outcome = zerotag("train", corpus, "--out", tmp_path / "new" / "model", "--encoder", encoder, *epochs)
     assert outcome.code == 0
     *lines, last = outcome.err.splitlines()
     for number, line in enumerate(lines, start=1):
@@ -159,7 +160,7 @@ def test_every_setting_reaches_the_model(zerotag: CommandLine, tmp_path: Path, c
     }
     settings |= {"learning_rate": 0.001, "patience": 2, "seed": 5, "head": "soft-attention"}
     options = [str(part) for name, value in settings.items() for part in (f"--{name.replace('_', '-')}", value)]
-    zerotag.succeeds("train", corpus, "--out", tmp_path / "model", "--model", encoder, "--device", "cpu", *options)
+    zerotag.succeeds("train", corpus, "--out", tmp_path / "model", "--encoder", encoder, "--device", "cpu", *options)
     document = json.loads((tmp_path / "model" / "zerotag.json").read_text())
     written = document["model"] | document["training"]
     assert {name: written[name] for name in settings} == settings
@@ -168,7 +169,7 @@ def test_every_setting_reaches_the_model(zerotag: CommandLine, tmp_path: Path, c
 def test_a_preset_is_a_start_that_options_change(
     zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path
 ) -> None:
-    options = ["--preset", "paper", "--model", encoder, "--epochs", 1]
+    options = ["--preset", "paper", "--encoder", encoder, "--epochs", 1]
     zerotag.succeeds("train", corpus, "--out", tmp_path / "auto", "--depth", "auto", *options)
     written = json.loads((tmp_path / "auto" / "zerotag.json").read_text())
     assert written["model"]["depth"] == 2
@@ -181,7 +182,7 @@ def test_a_preset_is_a_start_that_options_change(
 def test_thresholds_that_nothing_is_known_of(zerotag: CommandLine, tmp_path: Path, encoder: Path) -> None:
     corpus = toy.write_tsv(tmp_path / "train.tsv", toy.gold(30))
     dev = toy.write_tsv(tmp_path / "dev.tsv", [one for one in toy.gold(30) if not any(one.labels)])
-    command = ["train", corpus, "--model", encoder, "--epochs", 1, "--teacher-epochs", 1, "--dev", dev]
+    command = ["train", corpus, "--encoder", encoder, "--epochs", 1, "--teacher-epochs", 1, "--dev", dev]
     outcome = zerotag(*command, "--out", tmp_path / "model")
     assert outcome.code == 0
     assert outcome.err.splitlines()[-1].startswith(
@@ -192,7 +193,7 @@ def test_thresholds_that_nothing_is_known_of(zerotag: CommandLine, tmp_path: Pat
 
 def test_overwrite(zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path) -> None:
     out = tmp_path / "model"
-    arguments = ["train", corpus, "--out", out, "--model", encoder, "--epochs", 1]
+    arguments = ["train", corpus, "--out", out, "--encoder", encoder, "--epochs", 1]
     zerotag.succeeds(*arguments)
     before = weights(out)
     assert zerotag.fails(*arguments, "--seed", 2) == f"{out} exists; choose another name or give --overwrite"
@@ -207,7 +208,7 @@ def test_a_finished_model_is_not_replaced_because_another_training_was_begun(
     zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path
 ) -> None:
     out = tmp_path / "model"
-    arguments = ["train", corpus, "--out", out, "--model", encoder, "--epochs", 1]
+    arguments = ["train", corpus, "--out", out, "--encoder", encoder, "--epochs", 1]
     zerotag.succeeds(*arguments)
     before = weights(out)
     (tmp_path / "model.partial").mkdir()  # as a kill before the first checkpoint leaves it
@@ -219,7 +220,7 @@ def test_one_training_at_a_time(zerotag: CommandLine, tmp_path: Path, corpus: Pa
     unfinished = tmp_path / "model.partial"
     unfinished.mkdir()
     with only_us(unfinished):
-        line = zerotag.fails("train", corpus, "--out", tmp_path / "model", "--model", encoder)
+        line = zerotag.fails("train", corpus, "--out", tmp_path / "model", "--encoder", encoder)
     assert line == f"{unfinished}: another run is writing it; wait for its end, or stop it"
 
 
@@ -228,7 +229,7 @@ def test_a_training_without_teacher(zerotag: CommandLine, tmp_path: Path, encode
     corpus = toy.write_tsv(tmp_path / "train.tsv", toy.gold(30))
     for number, options in enumerate((["--head", "cls"], ["--preset", "paper", "--depth", "1"])):
         out = tmp_path / f"model {number}"
-        outcome = zerotag("train", corpus, "--out", out, "--model", encoder, "--epochs", 1, *options)
+        outcome = zerotag("train", corpus, "--out", out, "--encoder", encoder, "--epochs", 1, *options)
         assert outcome.code == 0
         (line,) = outcome.err.splitlines()
         assert line.startswith("epoch 1/1 · ")
@@ -273,7 +274,7 @@ def test_a_line_is_written_for_epochs_that_end_and_for_a_training_that_goes_on(
         ],
     }
     for expected, steps in courses.items():
-        with TrainingProgress() as shown:
+        with TrainingProgress(say) as shown:
             for step in steps:
                 shown.show(step)
         lines = capsys.readouterr().err.splitlines(keepends=True)
@@ -282,8 +283,8 @@ def test_a_line_is_written_for_epochs_that_end_and_for_a_training_that_goes_on(
 
 def test_a_log_has_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     now = 100.0
-    monkeypatch.setattr("zerotag.cli.progress.monotonic", lambda: now)
-    with TrainingProgress() as shown:
+    monkeypatch.setattr("zerotag.render.progress.monotonic", lambda: now)
+    with TrainingProgress(say) as shown:
         for now in (100.0, 129.0, 131.0, 160.0, 161.0):
             shown.show(progress(epoch=1, epochs_done=0, steps_done=1, loss=now))
     assert re.findall(r"loss ([\d.]+)", capsys.readouterr().err) == ["131.0000", "161.0000"]
@@ -322,7 +323,7 @@ def test_the_bilstm_starts_from_word_vectors(zerotag: CommandLine, tmp_path: Pat
 def test_labels_of_which_none_means_no_label_are_told(zerotag: CommandLine, tmp_path: Path, encoder: Path) -> None:
     path = tmp_path / "train.csv"
     path.write_text("text,label\n" + "It may rain,hedged\nIt rains,certain\n" * 20)
-    arguments = ("train", path, "--model", encoder, "--depth", 1, "--epochs", 1)
+    arguments = ("train", path, "--encoder", encoder, "--depth", 1, "--epochs", 1)
     told = zerotag(*arguments, "--out", tmp_path / "both").err
     assert "every sentence has one of the labels certain, hedged" in told
     told = zerotag(*arguments, "--out", tmp_path / "one", "--negative", "certain").err

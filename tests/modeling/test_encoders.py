@@ -203,7 +203,7 @@ def test_a_depth_that_is_not_there(folder: Path) -> None:
 def test_an_unknown_name_without_a_network(name: str) -> None:
     message = _refusal(name)
     assert message.startswith(f"encoder {name!r} is not a folder, not in the Hugging Face cache, and could not be")
-    assert "name a folder (--model, or in ZEROTAG_ENCODERS" in message
+    assert "name a folder (--encoder, in ZEROTAG_ENCODERS" in message
 
 
 def test_an_encoder_that_is_found_is_loaded_by_its_name_or_folder(

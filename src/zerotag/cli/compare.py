@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zerotag.cli.progress import duration
 from zerotag.errors import ZerotagError
+from zerotag.render.progress import duration
 
 if TYPE_CHECKING:
     from zerotag.research.compare.comparison import Status

@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from zerotag.cli.options import Device, chosen_device
-from zerotag.cli.progress import TrainingProgress, duration
+from zerotag.cli.options import Device, chosen_device, say
 from zerotag.cli.tables import show_table
+from zerotag.render.progress import TrainingProgress, duration
 
 SHOWN = 8  # sentences of each held-out part in the terminal
 
@@ -34,7 +34,7 @@ def demo(
 
     typer.echo("Training: which of these sentences hedge? Nobody says which words do it.\n")
     start = time.monotonic()
-    with TrainingProgress() as progress:
+    with TrainingProgress(say) as progress:
         labeller = train(device=chosen_device(device), on_progress=progress.show)
     labeller.save_pretrained(out / "model")
     typer.echo(f"Trained in {duration(time.monotonic() - start)}.")

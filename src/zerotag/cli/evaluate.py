@@ -23,10 +23,11 @@ from zerotag.cli.options import (
     loaded,
     require_absent,
     require_no_input,
+    say,
 )
-from zerotag.cli.progress import LiveBar, duration
 from zerotag.cli.tables import show_table
 from zerotag.errors import ZerotagError
+from zerotag.render.progress import LiveBar, duration
 
 if TYPE_CHECKING:
     from zerotag.explain import Scorer
@@ -101,7 +102,7 @@ def _scored(scorer: Scorer, examples: Sequence[GoldExample], doing: str) -> tupl
 
     scored: list[Scored] = []
     start, passes = monotonic(), scorer.passes
-    with LiveBar(transient=True) as bar:
+    with LiveBar(say, transient=True) as bar:
         for one in scorer.score(example.sentence for example in examples):
             scored.append(one)
             left = (monotonic() - start) * (len(examples) / len(scored) - 1)

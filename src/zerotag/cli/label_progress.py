@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from zerotag.cli.progress import LiveBar, duration
+from zerotag.cli.options import say
+from zerotag.render.progress import LiveBar, duration
 
 if TYPE_CHECKING:
     from zerotag.bulk.run import Progress
@@ -16,7 +17,7 @@ class LabellingProgress(LiveBar):
     """A context in which `show` draws a labelling's progress on standard error, unless it is to be silent."""
 
     def __init__(self, *, silent: bool) -> None:
-        super().__init__(silent=silent, transient=True)  # the summary takes its place
+        super().__init__(say, silent=silent, transient=True)  # the summary takes its place
         self._silent = silent
 
     def show(self, progress: Progress) -> None:

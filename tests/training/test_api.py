@@ -1,0 +1,61 @@
+"""`zerotag.train`, as people call it."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+import tiny
+import toy
+import zerotag
+from zerotag.config import ModelConfig, TrainConfig
+from zerotag.errors import ZerotagError
+from zerotag.training import recipe
+from zerotag.training.loop import Progress
+
+QUICK = TrainConfig(epochs=1, teacher_epochs=0, teachers=1)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.encoder_folder(tmp_path_factory.mktemp("encoder"))
+
+
+def test_the_same_model_however_the_sentences_are_held(encoder: Path, tmp_path: Path) -> None:
+    corpus = toy.corpus(30)
+    texts = [one.sentence for one in corpus.examples]
+    labels = [one.labels[0] for one in corpus.examples]
+    path = toy.write_tsv(tmp_path / "train.tsv", toy.gold(30))
+    expected = recipe.train(corpus, model=ModelConfig(encoder=str(encoder)), training=QUICK)
+    for labeller in (
+        zerotag.train(corpus, encoder=encoder, training=QUICK),
+        zerotag.train(texts, labels, label="hedge", encoder=encoder, training=QUICK),
+        zerotag.train([*zip(texts, labels, strict=True)], label="hedge", encoder=str(encoder), training=QUICK),
+        zerotag.train(path, encoder=encoder, training=QUICK),
+    ):
+        assert labeller.label("the pump may leak") == expected.label("the pump may leak")
+        assert labeller.rules == expected.rules
+
+
+def test_development_sentences_of_any_kind(encoder: Path) -> None:
+    dev = [(one.sentence, one.labels[0]) for one in toy.corpus(12, seed=3).examples]
+    labeller = zerotag.train(toy.corpus(30), dev=dev, label="hedge", encoder=encoder, training=QUICK)
+    assert labeller.manifest.sentences == {"train": 30, "dev": 12}
+
+
+def test_progress_goes_to_whoever_asks(encoder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    told: list[Progress] = []
+    with caplog.at_level(logging.INFO, logger="zerotag"):
+        zerotag.train(toy.corpus(30), encoder=encoder, training=QUICK, progress=told.append)
+        assert told[-1].epochs_done == 1
+        zerotag.train(toy.corpus(30), encoder=encoder, training=QUICK, progress=False)
+        assert caplog.messages == []
+        zerotag.train(toy.corpus(30), encoder=encoder, training=QUICK)
+    assert caplog.messages[-1].startswith("epoch 1/1 · loss ")
+
+
+def test_two_encoders_are_refused(encoder: Path) -> None:
+    with pytest.raises(ZerotagError, match=r"^encoder is .* and model has 'other': name one of them$"):
+        zerotag.train(toy.corpus(30), encoder=encoder, model=ModelConfig(encoder="other"))
