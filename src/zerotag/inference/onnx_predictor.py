@@ -14,17 +14,17 @@ from tokenizers import Tokenizer
 
 from zerotag.errors import ZerotagError
 from zerotag.inference.predictor import parts
-from zerotag.io.model_folder import DAMAGED, Manifest
+from zerotag.io.checked_files import read_bytes
+from zerotag.io.integrity import DAMAGED, ENCODER, HEAD, LARGEST_TOKENIZER, TOKENIZER, loading
+from zerotag.io.model_folder import Manifest
 from zerotag.text.aligners import aligner_for
 from zerotag.text.alignment import Aligner, Batch
+from zerotag.text.probe import probe
 from zerotag.types import FloatArray
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-ENCODER = "encoder.onnx"  # (input_ids, attention_mask) (W, L) -> encoded (W, L, H)
-HEAD = "head.onnx"  # tokens (S, T, H), token_mask (S, T), or first (S, H) -> sentence_scores, token_scores
-TOKENIZER = "tokenizer.json"
 Output = tuple[FloatArray, FloatArray | None]
 
 TOKEN_BUDGET = 2_048
@@ -96,14 +96,13 @@ class OnnxPredictor:
 def read_exported(folder: Path, manifest: Manifest) -> tuple[OnnxPredictor, Aligner]:
     """The network of an exported model folder, and the aligner that makes its batches."""
     assert manifest.export is not None
-    try:
-        tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-        return OnnxPredictor(folder), aligner_for(manifest.model, tokenizer, pad_id=manifest.export.pad_id)
-    except ZerotagError:
-        raise
-    except Exception as error:  # neither library has a better name for its errors
-        reason = " ".join(str(error).split())[:160]
-        raise ZerotagError(f"{folder} cannot be loaded ({reason}): {DAMAGED}, or pip install -U onnxruntime") from error
+    _require_runtime()
+    with loading(folder, f"{DAMAGED}, or pip install -U onnxruntime"):
+        tokenizer = Tokenizer.from_buffer(read_bytes(folder / TOKENIZER, LARGEST_TOKENIZER))
+        aligner = aligner_for(manifest.model, tokenizer, pad_id=manifest.export.pad_id)
+        predictor = OnnxPredictor(folder)
+        probe(predictor.probabilities, aligner, len(manifest.label_names))
+    return predictor, aligner
 
 
 def threads() -> int:
@@ -114,13 +113,18 @@ def threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _session(file: Path) -> InferenceSession:
+def _require_runtime() -> None:
     try:
-        from onnxruntime import InferenceSession, SessionOptions
+        import onnxruntime  # noqa: F401
     except ImportError as error:
         raise ZerotagError(
             "this model was exported for ONNX Runtime, which is not installed: pip install 'zerotag[onnx]'"
         ) from error
+
+
+def _session(file: Path) -> InferenceSession:
+    from onnxruntime import InferenceSession, SessionOptions
+
     options = SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 3

@@ -20,7 +20,7 @@ from transformers.utils.hub import cached_file
 from zerotag.config import BILSTM, PACKAGED_ENCODER, ModelConfig
 from zerotag.errors import ZerotagError
 from zerotag.io.checked_files import read_json_object
-from zerotag.modeling.encoder_config import bounded_parameters, foreign_config, saved_config
+from zerotag.modeling.encoder_config import bounded_parameters, foreign_config
 from zerotag.research.bilstm import new_bilstm
 from zerotag.text import aligners
 from zerotag.text.alignment import Aligner
@@ -96,15 +96,6 @@ def empty_encoder(config: PreTrainedConfig) -> PreTrainedModel:
         encoder: PreTrainedModel = AutoModel.from_config(config, trust_remote_code=False)
     _drop_pooler(encoder)
     return encoder
-
-
-def encoder_config(folder: Path) -> PreTrainedConfig:
-    """The shape of an encoder that was saved in a folder."""
-    file = folder / _SHAPE
-    try:
-        return saved_config(read_json_object(file))
-    except ZerotagError as error:
-        raise ZerotagError(f"{file}: {error}") from error
 
 
 def resolve_depth(config: ModelConfig, shape: PreTrainedConfig) -> int:
