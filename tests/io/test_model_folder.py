@@ -256,9 +256,7 @@ def test_a_folder_that_cannot_be_read(folder: Path) -> None:
     manifest = folder / "zerotag.json"
     manifest.unlink()
     manifest.mkdir()
-    with pytest.raises(
-        ZerotagError, match=rf"^{manifest} is not a regular file, nor a link to one: the model"
-    ):
+    with pytest.raises(ZerotagError, match=rf"^{manifest} is not a regular file, nor a link to one: the model"):
         load(folder)
 
 

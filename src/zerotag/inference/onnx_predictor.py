@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from zerotag.errors import ZerotagError
@@ -82,14 +83,14 @@ class OnnxPredictor:
         mask = batch.attention_mask[part]
         length = np.flatnonzero(mask.any(axis=0))[-1] + 1
         inputs = {"input_ids": batch.input_ids[part, :length], "attention_mask": mask[:, :length]}
-        encoded[:, :length] = self._encoder.run(None, inputs)[0]
+        encoded[:, :length] = _run(self._encoder, inputs)[0]
 
     def _read(self, batch: Batch, encoded: FloatArray) -> Output:
         if not self._scores_tokens:
-            (sentence_scores,) = self._head.run(None, {"first": _sentence_means(encoded[:, 0], batch)})
+            (sentence_scores,) = _run(self._head, {"first": _sentence_means(encoded[:, 0], batch)})
             return sentence_scores, None
         tokens = encoded if batch.stitch is None else encoded.reshape(-1, self._width)[batch.stitch]
-        sentence_scores, token_scores = self._head.run(None, {"tokens": tokens, "token_mask": batch.token_mask})
+        sentence_scores, token_scores = _run(self._head, {"tokens": tokens, "token_mask": batch.token_mask})
         return sentence_scores, token_scores
 
 
@@ -111,6 +112,14 @@ def threads() -> int:
     if asked.isdecimal() and int(asked):
         return int(asked)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _run(session: InferenceSession, inputs: Mapping[str, NDArray[Any]]) -> list[FloatArray]:
+    try:
+        found: list[FloatArray] = session.run(None, inputs)
+    except Exception as error:  # ONNX Runtime has no better name for its errors
+        raise ZerotagError(f"ONNX Runtime cannot run the model ({' '.join(str(error).split())[:160]})") from error
+    return found
 
 
 def _require_runtime() -> None:
