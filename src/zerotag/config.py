@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, fields, replace
-from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -44,7 +44,7 @@ def _is_a(kind: Any, value: object) -> bool:
     if isinstance(value, bool) or kind is bool:  # to Python, True is a whole number too
         return isinstance(value, bool) and kind is bool
     if kind is float:
-        return isinstance(value, int) or (isinstance(value, float) and isfinite(value))
+        return isinstance(value, int | float) and abs(value) <= sys.float_info.max
     return isinstance(value, kind)
 
 

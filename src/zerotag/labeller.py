@@ -16,7 +16,8 @@ from zerotag.explain import create, rules_for
 from zerotag.explain.native import NativeScorer
 from zerotag.inference.predictor import AT_ONCE, Predictor
 from zerotag.io import read_gold
-from zerotag.io.model_folder import DAMAGED, WEIGHTS, Manifest, read_manifest, write_folder
+from zerotag.io.integrity import WEIGHTS
+from zerotag.io.model_folder import Manifest, read_manifest, write_folder
 from zerotag.render.progress import LiveBar
 from zerotag.text.alignment import Aligner
 from zerotag.text.segmentation import split
@@ -190,9 +191,11 @@ class WordLabeller(Labeller):
         """Write everything that `load` needs into a folder."""
         from safetensors.torch import save_file
 
+        from zerotag.modeling.model_loading import write_shape
+
         def write_files(folder: Path) -> None:
             save_file(self.network.state_dict(), folder / WEIGHTS, metadata={"format": "pt"})
-            self.network.encoder.config.save_pretrained(folder)
+            write_shape(self.network.encoder.config, folder)
             try:
                 self.tokenizer.save_pretrained(folder)
             except Exception as error:  # tokenizers has no better name for a full disk
@@ -214,23 +217,12 @@ class WordLabeller(Labeller):
 
     @classmethod
     def _read(cls, folder: Path, manifest: Manifest, device: str | torch.device | None) -> WordLabeller:
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-        from transformers import AutoTokenizer
-
         from zerotag.inference.torch_predictor import best_device, usable_device
-        from zerotag.modeling.encoders import empty_encoder, encoder_config
-        from zerotag.modeling.network import Network
+        from zerotag.modeling.model_loading import read_model
 
         place = best_device() if device is None else usable_device(device)
-        try:
-            network = Network(empty_encoder(encoder_config(folder)), len(manifest.label_names), manifest.model)
-            network.load_state_dict(load_file(folder / WEIGHTS))
-            tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-        except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-            reason = " ".join(str(error).split())[:160]
-            raise ZerotagError(f"{folder} cannot be loaded ({reason}): {DAMAGED}") from error
-        return cls(network.to(place).eval(), tokenizer, manifest)
+        network, tokenizer = read_model(folder, manifest)
+        return cls(network.to(place), tokenizer, manifest)
 
     def push_to_hub(self, repo_id: str, *, private: bool = False, token: str | None = None) -> str:
         """Upload the model to the Hugging Face hub; returns its address."""

@@ -311,7 +311,7 @@ def test_the_bilstm_starts_from_word_vectors(zerotag: CommandLine, tmp_path: Pat
     zerotag.succeeds(*command)
     settings = json.loads((tmp_path / "model" / "zerotag.json").read_text())["model"]
     assert (settings["encoder"], settings["vectors"]) == ("bilstm", str(vectors))
-    assert json.loads((tmp_path / "model" / "config.json").read_text())["word_size"] == 3
+    assert json.loads((tmp_path / "model" / "config.json").read_text())["encoder"]["word_size"] == 3
 
     vectors.write_text("Pump 1 2 3\nvalve 4 5\n", encoding="utf-8")
     message = zerotag.fails(*command, "--overwrite")

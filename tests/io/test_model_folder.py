@@ -19,6 +19,7 @@ import toy
 import zerotag
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
+from zerotag.io.integrity import seal
 from zerotag.io.model_folder import read_manifest
 from zerotag.labeller import Labeller, WordLabeller, load
 from zerotag.training.recipe import train
@@ -96,7 +97,7 @@ def test_the_files(pristine: Path) -> None:
 
 def test_the_manifest_says_it_all(pristine: Path) -> None:
     document = json.loads((pristine / "zerotag.json").read_text())
-    assert document["format"] == 1
+    assert document["format"] == 3
     assert document["label_names"] == ["hedge"]
     assert document["negative"] == "O"
     assert document["rules"] == [asdict(Rule())]
@@ -127,7 +128,7 @@ def test_the_card_has_the_measured_scores(tmp_path: Path) -> None:
 def test_nothing_that_was_stored_is_ever_unpickled() -> None:
     source = Path(zerotag.__file__).parent
     # These are started by us, and die with us.
-    between_our_own_processes = {source / "bulk" / name for name in ("messages.py", "stages.py")}
+    between_our_own_processes = {source / "bulk" / name for name in ("ipc.py", "stages.py")}
     mentions = re.compile(r"torch\.load\b|\b(c?pickle|dill|joblib|marshal|shelve)\b(?!\.)|from torch import .*\bload\b")
     for file in set(source.rglob("*.py")) - between_our_own_processes:
         code = re.sub(r'""".*?"""|#.*', "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
@@ -142,6 +143,8 @@ def rewrite(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], obje
         file = folder / "zerotag.json"
         document = json.loads(file.read_text())
         change(document)
+        if "seal" in document:
+            document["seal"] = seal(document)  # as whoever writes a folder by hand would
         file.write_text(json.dumps(document))
 
     return damage
@@ -171,7 +174,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no shape": (lambda folder: (folder / "config.json").unlink(), r"config\.json cannot be read"),
     "broken JSON": (lambda folder: (folder / "zerotag.json").write_text("{"), r"zerotag\.json is not JSON \(.+\)"),
     "not UTF-8": (lambda folder: (folder / "zerotag.json").write_bytes(b"\xff\xff"), r"zerotag\.json is not JSON"),
-    "a list": (lambda folder: (folder / "zerotag.json").write_text("[]"), r"zerotag\.json does not say its format"),
+    "a list": (lambda folder: (folder / "zerotag.json").write_text("[]"), r"zerotag\.json has no JSON object"),
     "no format": (rewrite(lambda document: document.pop("format")), r"zerotag\.json does not say its format"),
     "no digests": (rewrite(lambda document: document.pop("sha256")), r"zerotag\.json has no 'sha256'"),
     "no label names": (rewrite(lambda document: document.pop("label_names")), r"zerotag\.json has no 'label_names'"),
@@ -193,11 +196,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "an earlier format than the first": (
         rewrite(lambda document: document.update(format=0)),
-        r"zerotag\.json has a wrong value \(format 0 is out of range; allowed: 1 to 2\)",
+        r"zerotag\.json has a wrong value \(format 0 is out of range; allowed: 1 to 3\)",
     ),
     "a format below zero": (
         rewrite(lambda document: document.update(format=-1)),
-        r"zerotag\.json has a wrong value \(format -1 is out of range; allowed: 1 to 2\)",
+        r"zerotag\.json has a wrong value \(format -1 is out of range; allowed: 1 to 3\)",
     ),
     "a format that is no number": (
         rewrite(lambda document: document.update(format=True)),
@@ -213,7 +216,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a label that is no text": (
         rewrite(lambda document: document.update(label_names=[3])),
-        r"zerotag\.json has a wrong value \(the label 3 is out of range; allowed: a text\)",
+        r"zerotag\.json has a wrong value \(label_names 3 is out of range; allowed: a text\)",
     ),
     "a label instead of a list": (
         rewrite(lambda document: document.update(label_names="x")),
@@ -253,18 +256,18 @@ def test_a_folder_that_cannot_be_read(folder: Path) -> None:
     manifest = folder / "zerotag.json"
     manifest.unlink()
     manifest.mkdir()
-    with pytest.raises(ZerotagError, match=rf"^{manifest} cannot be read: Is a directory$"):
+    with pytest.raises(ZerotagError, match=rf"^{manifest} is not a regular file, nor a link to one: the model"):
         load(folder)
 
 
 def test_a_newer_format_names_the_cure(folder: Path) -> None:
-    rewrite(lambda document: document.update(format=3))(folder)
-    with pytest.raises(ZerotagError, match=r"has format 3, this zerotag \(.+\) reads up to 2: pip install -U zerotag$"):
+    rewrite(lambda document: document.update(format=4))(folder)
+    with pytest.raises(ZerotagError, match=r"has format 4, this zerotag \(.+\) reads up to 3: pip install -U zerotag$"):
         load(folder)
 
 
 def test_a_newer_format_may_have_anything_else(folder: Path) -> None:
-    (folder / "zerotag.json").write_text('{"format": 3, "model": "quite different"}')
+    (folder / "zerotag.json").write_text('{"format": 4, "model": "quite different"}')
     with pytest.raises(ZerotagError, match="pip install -U zerotag"):
         load(folder)
 
@@ -283,6 +286,6 @@ def test_a_file_that_one_may_not_read_is_not_called_damaged(folder: Path, monkey
     def forbidden(_: Path) -> str:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("zerotag.io.model_folder._digest", forbidden)
+    monkeypatch.setattr("zerotag.io.integrity.digest", forbidden)
     with pytest.raises(ZerotagError, match=r"cannot be read: Permission denied$"):
         read_manifest(folder)

@@ -19,7 +19,6 @@ from zerotag.errors import ZerotagError
 from zerotag.modeling import encoders
 from zerotag.modeling.encoders import (
     empty_encoder,
-    encoder_config,
     found,
     load_encoder,
     packaged_folder,
@@ -27,6 +26,7 @@ from zerotag.modeling.encoders import (
     resolve_depth,
     truncate,
 )
+from zerotag.modeling.model_loading import read_shape, write_shape
 
 DEPTHS = range(1, tiny.LAYERS + 1)
 ABSOLUTE = ("bert", "roberta", "distilbert", "mpnet", "electra")  # the others count positions relative to one another
@@ -86,9 +86,9 @@ def test_each_depth_is_that_layer_of_the_whole_encoder(folders: dict[str, Path],
 @pytest.mark.parametrize("family", tiny.FAMILIES)
 def test_a_cut_encoder_is_rebuilt_from_its_saved_shape(folders: dict[str, Path], family: str, tmp_path: Path) -> None:
     encoder, _ = load_encoder(ModelConfig(encoder=str(folders[family]), depth=3))
-    encoder.config.save_pretrained(tmp_path)
+    write_shape(encoder.config, tmp_path)
     save_file(encoder.state_dict(), tmp_path / "weights.safetensors")
-    again = empty_encoder(encoder_config(tmp_path))
+    again = empty_encoder(read_shape(tmp_path))
     again.load_state_dict(load_file(tmp_path / "weights.safetensors"))
     assert not [name for name in again.state_dict() if "pooler" in name], "nothing reads it, so it is not saved"
     torch.testing.assert_close(_encode(again), _encode(encoder), rtol=0, atol=0)
@@ -260,7 +260,7 @@ def test_weights_that_would_start_at_random_are_refused(folder: Path, tmp_path: 
     _reshape(folder, "num_hidden_layers", 5)
     assert "has no weights for 16 of its parts, such as encoder.layer.4." in _refusal(folder)
     tiny.labeller().save_pretrained(tmp_path / "model")
-    assert "or a zerotag model?" in _refusal(tmp_path / "model")
+    assert "model_type 'zerotag' is not a text encoder" in _refusal(tmp_path / "model")
 
 
 def test_an_encoder_without_a_tokenizer_is_refused(folder: Path) -> None:

@@ -13,6 +13,7 @@ from typer.main import get_command
 import zerotag
 from zerotag.cli import compare, data, demo, evaluate, explain, export, label, serve, train
 from zerotag.errors import ZerotagError
+from zerotag.text.printable import one_line
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command("train")(train.train)
@@ -67,6 +68,12 @@ def main() -> None:
     except KeyboardInterrupt as stop:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # once more, and Python would complain while it leaves
         _fail(str(stop) or "stopped", 130)
+    except MemoryError:
+        _fail(_OUT_OF_MEMORY, 2)
+    except RuntimeError as error:
+        if not _is_out_of_memory(error):
+            raise
+        _fail(_OUT_OF_MEMORY, 2)
     except BrokenPipeError:
         _drop_output()  # whoever read it has seen enough
         raise SystemExit(141) from None
@@ -74,6 +81,14 @@ def main() -> None:
         _drop_output()
         place = error.filename or "cannot write the output"
         _fail(f"{place}: {error.strerror or error}", 2)
+
+
+_OUT_OF_MEMORY = "out of memory: free some, or take shorter texts, a smaller model or smaller batches"
+
+
+def _is_out_of_memory(error: RuntimeError) -> bool:
+    """Whether torch had none left, on a GPU or on the processor, for which it has no exception of its own."""
+    return type(error).__name__ == "OutOfMemoryError" or "DefaultCPUAllocator" in str(error)
 
 
 def _open_what_is_closed() -> None:
@@ -98,5 +113,5 @@ def _drop_output() -> None:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    typer.echo(f"error: {' '.join(message.splitlines())}", err=True)
+    typer.echo(f"error: {one_line(' '.join(message.splitlines()))}", err=True)
     raise SystemExit(code) from None

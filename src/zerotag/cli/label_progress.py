@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from zerotag.cli.options import say
 from zerotag.render.progress import LiveBar, duration
+from zerotag.text.printable import one_line
 
 if TYPE_CHECKING:
     from zerotag.bulk.run import Progress
@@ -47,7 +48,7 @@ def summary(state: State, label_names: Sequence[str]) -> Iterator[str]:
         f"({_number(rate)} sentences/s), {state.rejected:,} records rejected"
     )
     for name in label_names:
-        yield f"{name}: {state.positive_sentences[name]:,} sentences, {state.positive_words[name]:,} words"
+        yield f"{one_line(name)}: {state.positive_sentences[name]:,} sentences, {state.positive_words[name]:,} words"
 
 
 def _number(rate: float) -> str:

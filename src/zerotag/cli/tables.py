@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from zerotag.text.printable import one_line
+
 if TYPE_CHECKING:
     from zerotag.render.tables import Table
 
@@ -17,9 +19,9 @@ def show_table(table: Table) -> None:
 
     from zerotag.render.terminal import rich_table
 
-    typer.echo(table.caption)
+    typer.echo(one_line(table.caption))
     console = Console()
     with console.capture() as drawn:  # rich would leave in its own way when nobody reads on
         console.print(rich_table(replace(table, caption="", note="")))
     typer.echo(drawn.get(), nl=False)
-    typer.echo(table.note)
+    typer.echo(one_line(table.note))

@@ -25,6 +25,7 @@ from zerotag.cli.options import (
 from zerotag.config import PRESETS, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.render.progress import TrainingProgress, duration
+from zerotag.text.printable import one_line
 from zerotag.types import Rule
 
 if TYPE_CHECKING:
@@ -110,8 +111,8 @@ def train(
     corpus = read(train, columns=chosen_columns)
     if len(corpus.label_names) > 1 and all(any(example.labels) for example in corpus.examples):
         typer.echo(
-            f"{train}: every sentence has one of the labels {', '.join(corpus.label_names)}, and all are learnt; "
-            "if one of them means that there is no label, say so with --negative",
+            f"{train}: every sentence has one of the labels {one_line(', '.join(corpus.label_names))}, "
+            "and all are learnt; if one of them means that there is no label, say so with --negative",
             err=True,
         )
     dev_corpus = None if dev is None else read(dev, columns=chosen_columns, label_names=corpus.label_names)
@@ -145,7 +146,7 @@ def train(
         _tell_of_thresholds_by_nothing(labeller)
     f1 = labeller.manifest.scores["dev sentence F1"]
     typer.echo(
-        f"{out}: labels {', '.join(labeller.label_names)}; depth {settings.depth} of {settings.encoder}; "
+        f"{out}: labels {one_line(', '.join(labeller.label_names))}; depth {settings.depth} of {settings.encoder}; "
         f"dev sentence F1 {100 * f1:.1f}; trained in {duration(time.monotonic() - start)}"
     )
 

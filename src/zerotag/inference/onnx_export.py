@@ -23,9 +23,10 @@ from transformers.masking_utils import sdpa_mask
 
 from zerotag.config import BILSTM
 from zerotag.errors import ZerotagError
-from zerotag.inference.onnx_predictor import ENCODER, HEAD, TOKENIZER, OnnxPredictor
+from zerotag.inference.onnx_predictor import OnnxPredictor
 from zerotag.inference.predictor import Prediction, Predictor, predict
 from zerotag.inference.torch_predictor import TorchPredictor
+from zerotag.io.integrity import ENCODER, HEAD, TOKENIZER
 from zerotag.io.model_folder import Export, Manifest, check_place, write_folder
 from zerotag.modeling.heads import Classifier, SoftAttention
 from zerotag.text.alignment import Aligner, Encoded

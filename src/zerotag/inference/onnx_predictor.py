@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from zerotag.errors import ZerotagError
 from zerotag.inference.predictor import parts
-from zerotag.io.model_folder import DAMAGED, Manifest
+from zerotag.io.checked_files import read_bytes
+from zerotag.io.integrity import DAMAGED, ENCODER, HEAD, LARGEST_TOKENIZER, TOKENIZER, loading
+from zerotag.io.model_folder import Manifest
 from zerotag.text.aligners import aligner_for
 from zerotag.text.alignment import Aligner, Batch
+from zerotag.text.probe import probe
 from zerotag.types import FloatArray
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-ENCODER = "encoder.onnx"  # (input_ids, attention_mask) (W, L) -> encoded (W, L, H)
-HEAD = "head.onnx"  # tokens (S, T, H), token_mask (S, T), or first (S, H) -> sentence_scores, token_scores
-TOKENIZER = "tokenizer.json"
 Output = tuple[FloatArray, FloatArray | None]
 
 TOKEN_BUDGET = 2_048
@@ -82,28 +83,27 @@ class OnnxPredictor:
         mask = batch.attention_mask[part]
         length = np.flatnonzero(mask.any(axis=0))[-1] + 1
         inputs = {"input_ids": batch.input_ids[part, :length], "attention_mask": mask[:, :length]}
-        encoded[:, :length] = self._encoder.run(None, inputs)[0]
+        encoded[:, :length] = _run(self._encoder, inputs)[0]
 
     def _read(self, batch: Batch, encoded: FloatArray) -> Output:
         if not self._scores_tokens:
-            (sentence_scores,) = self._head.run(None, {"first": _sentence_means(encoded[:, 0], batch)})
+            (sentence_scores,) = _run(self._head, {"first": _sentence_means(encoded[:, 0], batch)})
             return sentence_scores, None
         tokens = encoded if batch.stitch is None else encoded.reshape(-1, self._width)[batch.stitch]
-        sentence_scores, token_scores = self._head.run(None, {"tokens": tokens, "token_mask": batch.token_mask})
+        sentence_scores, token_scores = _run(self._head, {"tokens": tokens, "token_mask": batch.token_mask})
         return sentence_scores, token_scores
 
 
 def read_exported(folder: Path, manifest: Manifest) -> tuple[OnnxPredictor, Aligner]:
     """The network of an exported model folder, and the aligner that makes its batches."""
     assert manifest.export is not None
-    try:
-        tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-        return OnnxPredictor(folder), aligner_for(manifest.model, tokenizer, pad_id=manifest.export.pad_id)
-    except ZerotagError:
-        raise
-    except Exception as error:  # neither library has a better name for its errors
-        reason = " ".join(str(error).split())[:160]
-        raise ZerotagError(f"{folder} cannot be loaded ({reason}): {DAMAGED}, or pip install -U onnxruntime") from error
+    _require_runtime()
+    with loading(folder, f"{DAMAGED}, or pip install -U onnxruntime"):
+        tokenizer = Tokenizer.from_buffer(read_bytes(folder / TOKENIZER, LARGEST_TOKENIZER))
+        aligner = aligner_for(manifest.model, tokenizer, pad_id=manifest.export.pad_id)
+        predictor = OnnxPredictor(folder)
+        probe(predictor.probabilities, aligner, len(manifest.label_names))
+    return predictor, aligner
 
 
 def threads() -> int:
@@ -114,13 +114,26 @@ def threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _session(file: Path) -> InferenceSession:
+def _run(session: InferenceSession, inputs: Mapping[str, NDArray[Any]]) -> list[FloatArray]:
     try:
-        from onnxruntime import InferenceSession, SessionOptions
+        found: list[FloatArray] = session.run(None, inputs)
+    except Exception as error:  # ONNX Runtime has no better name for its errors
+        raise ZerotagError(f"ONNX Runtime cannot run the model ({' '.join(str(error).split())[:160]})") from error
+    return found
+
+
+def _require_runtime() -> None:
+    try:
+        import onnxruntime  # noqa: F401
     except ImportError as error:
         raise ZerotagError(
             "this model was exported for ONNX Runtime, which is not installed: pip install 'zerotag[onnx]'"
         ) from error
+
+
+def _session(file: Path) -> InferenceSession:
+    from onnxruntime import InferenceSession, SessionOptions
+
     options = SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 3

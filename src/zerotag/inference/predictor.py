@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from zerotag.errors import ZerotagError
 from zerotag.text.alignment import Aligner, Batch, Encoded
 from zerotag.text.batching import by_token_budget
 from zerotag.text.subwords import Frame, SubWords
@@ -81,6 +82,8 @@ def predict_row(predictor: Predictor, aligner: Aligner, subwords: SubWords) -> R
         return RowScores(np.zeros((0, 0), np.float32), None)
     parts = [*_padded(predictor, Frame.of(aligner), subwords), *_others(predictor, aligner, subwords)]
     tokens = [part.token_scores for part in parts if part.token_scores is not None]
+    if not all(np.isfinite(scores).all() for scores in (*tokens, *(part.sentence_scores for part in parts))):
+        raise ZerotagError("the model gives scores that are not finite numbers: its weights are damaged, train it anew")
     return RowScores(
         _in_order([part.numbers for part in parts], [part.sentence_scores for part in parts]),
         _in_order([part.places for part in parts], tokens) if tokens else None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 import tempfile
@@ -12,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from types import UnionType
 from typing import Any, TextIO, TypeVar
 
 from safetensors import SafetensorError
@@ -19,14 +19,15 @@ from safetensors import SafetensorError
 import zerotag
 from zerotag.config import ModelConfig, TrainConfig, from_dict, require_types
 from zerotag.errors import ZerotagError
+from zerotag.io.checked_files import read_json_object
+from zerotag.io.integrity import DAMAGED, check_files, digest, seal
 from zerotag.types import Rule
 
-FORMAT = 2
-EARLIEST_FORMAT = 1  # which is still written where there is nothing in a folder that its readers do not know
+FORMAT = 3  # 2 has exported models; 3 a config.json of our own, and a seal
+EARLIEST_FORMAT = 1
+_FIRST_SEALED_FORMAT = 3
 MANIFEST = "zerotag.json"
-WEIGHTS = "model.safetensors"
 _CARD = "README.md"
-DAMAGED = "the model folder is damaged, copy it again"
 
 
 def versions() -> dict[str, str]:
@@ -74,9 +75,9 @@ def write_folder(folder: Path, manifest: Manifest, write_files: Callable[[Path],
     with whole_folder(folder, stays=_not_of_a_model(folder)) as new:
         write_files(new)
         files = sorted(file for file in new.rglob("*") if file.is_file())
-        digests = {file.relative_to(new).as_posix(): _digest(file) for file in files}
-        its_format = EARLIEST_FORMAT if manifest.export is None else FORMAT
-        document = {"format": its_format, **asdict(manifest), "sha256": digests}
+        digests = {file.relative_to(new).as_posix(): digest(file) for file in files}
+        document = {"format": FORMAT, **asdict(manifest), "sha256": digests}
+        document["seal"] = seal(json.loads(json.dumps(document)))
         (new / MANIFEST).write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         (new / _CARD).write_text(model_card(manifest), encoding="utf-8")
         for file in files:
@@ -88,8 +89,8 @@ def _not_of_a_model(folder: Path) -> list[str]:
     if not folder.is_dir():
         return []
     brought = {MANIFEST, _CARD}
-    with suppress(OSError, ValueError, LookupError, TypeError):
-        brought.update(Path(name).parts[0] for name in json.loads((folder / MANIFEST).read_bytes())["sha256"])
+    with suppress(OSError, ZerotagError, LookupError, TypeError):
+        brought.update(Path(name).parts[0] for name in read_json_object(folder / MANIFEST)["sha256"])
     return [one.name for one in folder.iterdir() if one.name not in brought]
 
 
@@ -175,12 +176,12 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a model folder, which is refused if it is not one, damaged or from a newer zerotag."""
     file = manifest_file(folder)
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = read_json_object(file)
     except OSError as error:
         raise ZerotagError(f"{file} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise ZerotagError(f"{file} is not JSON ({error}): {DAMAGED}") from error
-    if not isinstance(document, dict) or type(document.get("format")) is not int:
+    except ZerotagError as error:
+        raise ZerotagError(f"{error}: {DAMAGED}") from error
+    if type(document.get("format")) is not int:
         raise ZerotagError(f"{file} does not say its format: {DAMAGED}")
     if document["format"] > FORMAT:
         raise ZerotagError(
@@ -188,12 +189,12 @@ def read_manifest(folder: Path) -> Manifest:
             "pip install -U zerotag"
         )
     try:
-        manifest, digests = _parse(document), dict(document["sha256"])
+        manifest = _parse(document)
+        check_files(folder, document["sha256"], exported=manifest.export is not None)
     except KeyError as error:
         raise ZerotagError(f"{file} has no {error}: {DAMAGED}") from error
-    except (TypeError, ValueError, ZerotagError) as error:
+    except (TypeError, ValueError) as error:
         raise ZerotagError(f"{file} has a wrong value ({error}): {DAMAGED}") from error
-    _check_files(folder, digests)
     return manifest
 
 
@@ -204,25 +205,40 @@ _KINDS: dict[str, tuple[type, str]] = {
     "sentences": (dict, "an object"),
     "versions": (dict, "an object"),
     "created": (str, "a text"),
+    "model": (dict, "an object"),
+    "training": (dict, "an object"),
+    "rules": (list, "a list"),
+}
+_KINDS_WITHIN: dict[str, tuple[type | UnionType, str]] = {
+    "label_names": (str, "a text"),
+    "rules": (dict, "an object"),
+    "scores": (int | float, "a number"),
+    "sentences": (int, "a whole number"),
+    "versions": (str, "a text"),
 }
 
 
 def _parse(document: dict[str, Any]) -> Manifest:
     _check_values(document)
-    manifest = Manifest(
-        model=from_dict(ModelConfig, document["model"]),
-        training=from_dict(TrainConfig, document["training"]),
-        label_names=tuple(document["label_names"]),
-        negative=document["negative"],
-        rules=tuple(_typed(Rule, rule) for rule in document["rules"]),
-        scores=document["scores"],
-        sentences=document["sentences"],
-        versions=document["versions"],
-        created=document["created"],
-        export=_typed(Export, document["export"]) if document.get("export") else None,
-    )
+    try:
+        manifest = Manifest(
+            model=from_dict(ModelConfig, document["model"]),
+            training=from_dict(TrainConfig, document["training"]),
+            label_names=tuple(document["label_names"]),
+            negative=document["negative"],
+            rules=tuple(_typed(Rule, rule) for rule in document["rules"]),
+            scores=document["scores"],
+            sentences=document["sentences"],
+            versions=document["versions"],
+            created=document["created"],
+            export=None if document.get("export") is None else _typed(Export, document["export"]),
+        )
+    except ZerotagError as error:
+        raise ValueError(str(error)) from error
     if len(manifest.rules) != len(manifest.label_names):
         raise ValueError(f"{len(manifest.rules)} rules for {len(manifest.label_names)} labels")
+    if document["format"] >= _FIRST_SEALED_FORMAT and document["seal"] != seal(document):
+        raise ValueError("it is not what was written there: its seal is another")
     return manifest
 
 
@@ -231,10 +247,14 @@ def _check_values(document: dict[str, Any]) -> None:
         raise ValueError(f"format {document['format']} is out of range; allowed: {EARLIEST_FORMAT} to {FORMAT}")
     for name, (kind, allowed) in _KINDS.items():
         if not isinstance(document[name], kind):
-            raise ValueError(f"{name} {document[name]!r} is out of range; allowed: {allowed}")
-    for name in document["label_names"]:
-        if not isinstance(name, str):
-            raise ValueError(f"the label {name!r} is out of range; allowed: a text")
+            raise ValueError(f"{name} {document[name]!r:.80} is out of range; allowed: {allowed}")
+    for name, (kind, allowed) in _KINDS_WITHIN.items():
+        values = document[name].values() if isinstance(document[name], dict) else document[name]
+        for value in values:
+            if not isinstance(value, kind) or isinstance(value, bool):
+                raise ValueError(f"{name} {value!r:.80} is out of range; allowed: {allowed}")
+    if len(set(document["label_names"])) != len(document["label_names"]) or not all(document["label_names"]):
+        raise ValueError(f"label_names {document['label_names']!r:.80} are out of range; allowed: different texts")
 
 
 _R = TypeVar("_R", Rule, Export)
@@ -244,23 +264,6 @@ def _typed(kind: type[_R], values: dict[str, Any]) -> _R:
     record = kind(**values)
     require_types(record)
     return record
-
-
-def _check_files(folder: Path, digests: Mapping[str, str]) -> None:
-    for name, expected in digests.items():
-        try:
-            found = _digest(folder / name)
-        except PermissionError as error:
-            raise ZerotagError(f"{folder / name} cannot be read: {error.strerror}") from error
-        except OSError as error:
-            raise ZerotagError(f"{folder / name} cannot be read ({error.strerror}): {DAMAGED}") from error
-        if found != expected:
-            raise ZerotagError(f"{folder / name} is not what was written there (another SHA-256): {DAMAGED}")
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def model_card(manifest: Manifest) -> str:

@@ -12,21 +12,15 @@ from textwrap import shorten
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from torch import nn
-from transformers import (
-    AutoConfig,
-    AutoModel,
-    AutoTokenizer,
-    PreTrainedConfig,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-)
+from transformers import AutoModel, AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging
 from transformers.utils.hub import cached_file
 
 from zerotag.config import BILSTM, PACKAGED_ENCODER, ModelConfig
 from zerotag.errors import ZerotagError
+from zerotag.io.checked_files import read_json_object
+from zerotag.modeling.encoder_config import bounded_parameters, foreign_config
 from zerotag.research.bilstm import new_bilstm
 from zerotag.text import aligners
 from zerotag.text.alignment import Aligner
@@ -36,6 +30,7 @@ FEWEST_SUBWORDS = 16  # where there are no files, transformers makes up a tokeni
 ENCODERS_VARIABLE = "ZEROTAG_ENCODERS"
 """The environment variable with a folder of encoders, so that experiments can name one without saying where it is."""
 
+_SHAPE = "config.json"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -54,15 +49,26 @@ def aligner_for(config: ModelConfig, tokenizer: PreTrainedTokenizerBase) -> Alig
 
 
 def load_encoder(config: ModelConfig) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """The pre-trained encoder, cut at the configured depth, and its tokenizer."""
+    """The pre-trained encoder, cut at the configured depth, and its tokenizer.
+
+    Its class and its tokenizer's are those of transformers, whatever its files name; weights are safetensors alone.
+    """
     source = _locate(config.encoder)
     try:
-        with _silence():
-            tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+        with _silence(), bounded_parameters():
+            shape = _foreign_shape(source)
+            tokenizer = AutoTokenizer.from_pretrained(source, config=shape, trust_remote_code=False)
             encoder, report = AutoModel.from_pretrained(
-                source, dtype=torch.float32, trust_remote_code=False, output_loading_info=True
+                source,
+                config=shape,
+                dtype=torch.float32,
+                trust_remote_code=False,
+                use_safetensors=True,
+                output_loading_info=True,
             )
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever a wrong value comes upon in transformers
         raise ZerotagError(_cannot_load(config.encoder, error)) from error
     _check_weights(config.encoder, report["missing_keys"])
     _check_tokenizer(config.encoder, tokenizer)
@@ -79,22 +85,17 @@ def found(name: str) -> str:
     load_encoder(ModelConfig(encoder=name))
     if Path(_locate(name)).is_dir():
         return name
-    config = cached_file(name, "config.json", local_files_only=True)
+    config = cached_file(name, _SHAPE, local_files_only=True)
     assert config is not None  # it was loaded
     return str(Path(config).parent)
 
 
 def empty_encoder(config: PreTrainedConfig) -> PreTrainedModel:
     """An encoder of a saved shape, to be filled with saved weights."""
-    encoder: PreTrainedModel = AutoModel.from_config(config)
+    with bounded_parameters():
+        encoder: PreTrainedModel = AutoModel.from_config(config, trust_remote_code=False)
     _drop_pooler(encoder)
     return encoder
-
-
-def encoder_config(folder: Path) -> PreTrainedConfig:
-    """The shape of an encoder that was saved in a folder."""
-    config: PreTrainedConfig = AutoConfig.from_pretrained(folder)
-    return config
 
 
 def resolve_depth(config: ModelConfig, shape: PreTrainedConfig) -> int:
@@ -132,6 +133,14 @@ def position_limit(encoder: PreTrainedModel) -> int:
             return module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
     limit: int = getattr(encoder.config, "max_position_embeddings", sys.maxsize)  # an LSTM has none
     return limit
+
+
+def _foreign_shape(source: str) -> PreTrainedConfig:
+    file = cached_file(source, _SHAPE)
+    assert file is not None  # else it raises OSError
+    config = foreign_config(read_json_object(Path(file)))
+    config.name_or_path = source  # by which transformers knows some tokenizers that need a cure
+    return config
 
 
 @contextmanager

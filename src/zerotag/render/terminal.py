@@ -52,17 +52,17 @@ def rich_table(table: Table) -> rich.table.Table:
     from rich.text import Text
 
     drawn = RichTable(
-        title=Text(table.caption),
-        caption=Text(table.note) if table.note else None,
+        title=Text(one_line(table.caption)),
+        caption=Text(one_line(table.note)) if table.note else None,
         box=box.SIMPLE_HEAD,
         title_style="bold",
         title_justify="left",
         caption_justify="left",
     )
     for index, cell in enumerate(table.header):
-        drawn.add_column(Text(cell), justify="left" if index == 0 else "right")
+        drawn.add_column(Text(one_line(cell)), justify="left" if index == 0 else "right")
     for row in table.rows:
-        drawn.add_row(*map(Text, row))
+        drawn.add_row(*(Text(one_line(cell)) for cell in row))
     return drawn
 
 

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from zerotag.errors import ZerotagError
 from zerotag.text.tokenization import Tokens, tokenize_with
 from zerotag.types import FloatArray, IntArray, Sentence
 
 NO_CHARACTER = -1
+MOST_SUBWORDS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +88,10 @@ class Aligner:
         self._tokenizer.encode_special_tokens = True
         self._tokenize = tokenize_with(self._tokenizer)
         added = self._tokenizer.get_added_tokens_decoder()
-        self._special = np.zeros(1 + max(self._tokenizer.get_vocab().values()), np.bool_)
+        self.highest_id = max(self._tokenizer.get_vocab().values())
+        if self.highest_id >= MOST_SUBWORDS:
+            raise ZerotagError(f"sub-word {self.highest_id} is out of range; allowed: below {MOST_SUBWORDS}")
+        self._special = np.zeros(1 + self.highest_id, np.bool_)
         self._special[[number for number, token in added.items() if token.special]] = True
         self._pad_id = pad_id
         self._window = window
