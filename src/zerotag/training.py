@@ -28,14 +28,15 @@ from zerotag.config import BILSTM, ModelConfig, TrainConfig
 from zerotag.encoders import aligner_for, position_limit, starting_encoder
 from zerotag.errors import ZerotagError
 from zerotag.inference import best_device, predict, usable_device, words_of
+from zerotag.io.files import explained, make_folders
+from zerotag.io.locks import only_us
 from zerotag.labeller import WordLabeller
-from zerotag.locking import only_us
 from zerotag.model import Network
 from zerotag.objectives import Objective, each_head, plain, taught
 from zerotag.optimizers import learning_rate
 from zerotag.run import Around, EncodedCorpus, Progress, Run, mean_f1
 from zerotag.split import split
-from zerotag.storage import Manifest, explained
+from zerotag.storage import Manifest
 from zerotag.teaching import Teacher, token_targets, word_worth
 from zerotag.types import Corpus, Example, FloatArray, Rule
 
@@ -111,7 +112,7 @@ def train_towards(
         )
         place = checkpoints or Path(scratch)
         with explained(place):
-            place.mkdir(parents=True, exist_ok=True)
+            make_folders(place)
         with only_us(place):
             course = Course(
                 model,

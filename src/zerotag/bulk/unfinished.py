@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 from zerotag.bulk.inputs import BEGINNING, Rejected
 from zerotag.bulk.state import State
 from zerotag.errors import ZerotagError
-from zerotag.locking import only_us
+from zerotag.io.locks import only_us
 from zerotag.render import jsonl
 
 _OUTPUT, _REJECTED, _ASSEMBLED, _JOURNAL, _NEW_JOURNAL = "output", "rejected", "assembled", "journal", "journal.new"

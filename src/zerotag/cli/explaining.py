@@ -45,7 +45,7 @@ def explain(
     if os.path.isfile(os.path.join(text, "zerotag.json")):  # noqa: PTH113, PTH118 (a Path minds names that are too long)
         raise ZerotagError(f"{text} is a model folder; the text to explain comes after it, in quotation marks")
     from zerotag.explain import explain as explained
-    from zerotag.storage import whole_file
+    from zerotag.io.files import whole_file
     from zerotag.words import split
 
     sentence = split(text)

@@ -14,10 +14,10 @@ from zerotag.compare.experiment import ExampleSentence, Run
 from zerotag.compare.published import CORPUS_TITLES
 from zerotag.compare.record import ExampleRecord, Record
 from zerotag.compare.results import Results
+from zerotag.io.files import whole_file
 from zerotag.render.heatmap import HeatMap, HeatRow
 from zerotag.render.heatmap.drawing import draw
 from zerotag.render.heatmap.svg import svg
-from zerotag.storage import whole_file
 from zerotag.types import Rule
 
 FIGURES = "figures"

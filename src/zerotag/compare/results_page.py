@@ -16,7 +16,7 @@ from zerotag.compare.results import Results, load_results, run_path
 from zerotag.compare.significance import read_significance
 from zerotag.compare.tables import all_tables
 from zerotag.errors import ZerotagError
-from zerotag.storage import whole_file
+from zerotag.io.files import whole_file
 
 _HEAD = """# Results
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from zerotag.compare.record import Record
 from zerotag.compare.results import Results
 from zerotag.compare.significance import SIGNIFICANCE, from_published, significance
+from zerotag.io.files import whole_file
 from zerotag.metrics import Summary, mean_and_deviation
-from zerotag.storage import whole_file
 
 SUMMARY = "summary.json"
 SECONDS = ("training_seconds", "seconds_per_1000")

@@ -41,7 +41,7 @@ from zerotag.compare.significance import (
     read_significance,
 )
 from zerotag.compare.summary import SECONDS, summaries, timed_on
-from zerotag.storage import whole_file
+from zerotag.io.files import whole_file
 
 Columns = Mapping[str, str]
 """Headings, and the measure under each."""

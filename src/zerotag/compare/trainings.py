@@ -16,8 +16,8 @@ from zerotag.compare.record import TrainingRecord
 from zerotag.compare.scoring import sentence_measures
 from zerotag.compare.supervised import train_on_word_labels
 from zerotag.config import ModelConfig
+from zerotag.io.files import delete_folder, whole_file
 from zerotag.labeller import WordLabeller
-from zerotag.storage import delete_folder, whole_file
 from zerotag.training import Progress, train
 from zerotag.types import Corpus, Example
 

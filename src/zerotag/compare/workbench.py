@@ -20,7 +20,7 @@ from zerotag.compare.runs import carry_out
 from zerotag.compare.trainings import Trained, obtain, training_folder
 from zerotag.config import ModelConfig
 from zerotag.errors import ZerotagError
-from zerotag.storage import delete_folder, whole_file
+from zerotag.io.files import delete_folder, whole_file
 from zerotag.training import Progress
 
 

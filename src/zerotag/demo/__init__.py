@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from zerotag.data import read, read_gold
 from zerotag.evaluate import Report, evaluate
+from zerotag.io.files import whole_file
 from zerotag.render import Style
 from zerotag.render.html import Paragraph, Section, Sentences, report
 from zerotag.render.tables import score_table
-from zerotag.storage import whole_file
 from zerotag.types import Labelled, decide
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Files: read and written by format, whole or not at all."""
