@@ -66,7 +66,9 @@ disk = Disk()
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    system = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
+    if os.name != "posix":
+        return False
+    system = ctypes.CDLL(None, use_errno=True)
     names = os.fsencode(one), os.fsencode(other)
     if sys.platform == "darwin":
         failed = system.renamex_np(*names, 2)  # RENAME_SWAP
