@@ -31,7 +31,7 @@ class Prefix:
         return self._whole or Content(self._length, self._digest.hexdigest())
 
     def see(self, start: int, data: memoryview) -> None:
-        """Take in what was read at a place; if somebody jumped ahead, as Parquet's readers do, what is before it, too."""
+        """Take in what was read at a place; of a reader that jumped ahead, as for Parquet, also what is before it."""
         if start > self._length:
             self.read_on(start)
         new = data[self._length - start :]

@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from zerotag.bulk.chunks import Cutting, Piece, Reader, Records, Rejected
 from zerotag.bulk.contents import Content, Prefix
-from zerotag.bulk.pieces import Cutting, Piece, Reader, Records, Rejected
-from zerotag.data import START, Columns, Position, Record, Source, records
-from zerotag.data.lines import Line, raw_lines
 from zerotag.errors import ZerotagError
-from zerotag.render.jsonl import Origin
+from zerotag.io import START, Columns, Position, Record, Source, records
+from zerotag.io.lines import Line, raw_lines
+from zerotag.io.writers.jsonl import Origin
 from zerotag.types import Sentence
 
 __all__ = ["BEGINNING", "Chunk", "Cursor", "Inputs", "Rejected", "Unread"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from zerotag.bulk.contents import Content
 from zerotag.bulk.inputs import BEGINNING, Cursor
-from zerotag.data import Position
+from zerotag.io import Position
 from zerotag.types import Rule, Scored
 
 
