@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from zerotag.io.model_folder import versions, whole_file
+from zerotag.io.files import whole_file
+from zerotag.io.model_folder import versions
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import tiny
+from crashes import crashes, make
 from zerotag.errors import ZerotagError
-from zerotag.io.model_folder import check_place, delete_folder, whole_file, whole_folder
+from zerotag.io import files
+from zerotag.io.model_folder import check_place
 from zerotag.labeller import load
-
-rename = Path.rename
-
-
-def rename_but_not_the_new(path: Path, target: Path) -> Path:
-    if path.name == "new":
-        raise OSError(5, "Input/output error")
-    return rename(path, target)
 
 
 def names(folder: Path) -> list[str]:
@@ -32,14 +24,6 @@ def folder(tmp_path: Path) -> Path:
     """A saved model."""
     tiny.labeller().save_pretrained(tmp_path / "model")
     return tmp_path / "model"
-
-
-def test_a_folder_appears_whole(tmp_path: Path) -> None:
-    with whole_folder(tmp_path / "deep" / "folder") as new:
-        (new / "file").write_text("content")
-        assert not (tmp_path / "deep" / "folder").exists()
-    assert (tmp_path / "deep" / "folder" / "file").read_text() == "content"
-    assert names(tmp_path / "deep") == ["folder"]
 
 
 def test_a_failure_leaves_the_old_folder_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,34 +39,6 @@ def test_a_failure_leaves_the_old_folder_as_it_was(folder: Path, monkeypatch: py
                 tiny.labeller(labels=("other",)).save_pretrained(folder)
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
         assert names(folder.parent) == ["model"]
-
-
-def test_a_failure_of_the_last_rename_puts_the_old_folder_back(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Path, "rename", rename_but_not_the_new)
-    with pytest.raises(ZerotagError, match="Input/output error"):
-        tiny.labeller(labels=("other",)).save_pretrained(folder)
-    monkeypatch.undo()
-    assert load(folder).label_names == ("hedge",)
-    assert names(folder.parent) == ["model"]
-
-
-@pytest.mark.parametrize("until", ["notes.md", "new"])
-def test_an_interruption_puts_the_old_folder_back_with_all_that_was_in_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, until: str
-) -> None:
-    def interrupted(path: Path, target: Path) -> Path:
-        if path.name == until and path.parent.name.startswith(".model-" if until == "new" else "old"):
-            raise KeyboardInterrupt
-        return rename(path, target)
-
-    add_notes(folder)
-    before = names(folder)
-    monkeypatch.setattr(Path, "rename", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        tiny.labeller(labels=("other",)).save_pretrained(folder)
-    monkeypatch.undo()
-    assert load(folder).label_names == ("hedge",)
-    assert (names(folder), names(folder.parent)) == (before, ["model"])
 
 
 def test_a_tokenizer_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,38 +78,29 @@ def test_what_a_model_did_not_bring_along_stays_in_its_folder(folder: Path, dama
     assert (folder / "old").exists() == damaged  # then nobody can tell whose it is
 
 
-def test_what_should_stay_also_does_if_the_new_model_cannot_be_moved(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("can_exchange", [True, False])
+def test_in_every_state_that_a_crash_can_leave_the_old_or_the_new_model_loads(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, can_exchange: bool
 ) -> None:
+    if not can_exchange:
+        monkeypatch.setattr(files, "_exchange", lambda *_: False)
     add_notes(folder)
-    before = names(folder)
-    monkeypatch.setattr(Path, "rename", rename_but_not_the_new)
-    with pytest.raises(ZerotagError, match="Input/output error"):
-        tiny.labeller().save_pretrained(folder)
-    monkeypatch.undo()
-    assert names(folder) == before
-    assert load(folder).label_names == ("hedge",)
+    other = tiny.labeller(labels=("other",))
+    with crashes(folder.parent) as found:
+        other.save_pretrained(folder)
+    loaded = set()
+    for state in found.states:
+        crashed = make(state, tmp_path_factory.getbasetemp() / "crashed") / "model"
+        loaded.add(load(crashed).label_names)
+        assert (crashed / "notes.md").read_text() == "ours"
+        assert (crashed / ".git" / "HEAD").read_text() == "main"
+    assert loaded == {("hedge",), ("other",)}
+    other.save_pretrained(crashed)
+    assert names(crashed.parent) == ["model"]
 
 
 def test_all_files_may_be_read_by_the_same_people(folder: Path) -> None:
     assert len({path.stat().st_mode for path in folder.iterdir()}) == 1
-
-
-def test_a_folder_vanishes_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed while it deletes, nothing in the folder's place is half there."""
-    folder = tmp_path / "done"
-    (folder / "part").mkdir(parents=True)
-    remove = os.rmdir
-    still_there: list[bool] = []
-
-    def watch(*arguments: Any, **options: Any) -> None:
-        still_there.append(folder.exists())
-        remove(*arguments, **options)
-
-    monkeypatch.setattr(os, "rmdir", watch)
-    delete_folder(folder)
-    assert still_there == [False] * 3  # the part, the folder, and where it was moved to
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_place_below_a_file(tmp_path: Path) -> None:
@@ -176,20 +123,3 @@ def test_anything_else_is_not_replaced(tmp_path: Path) -> None:
 def test_a_place_without_a_name(place: str) -> None:
     with pytest.raises(ZerotagError, match="is no name for a new folder"):
         check_place(Path(place))
-
-
-def test_a_file_appears_whole(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "file"
-    with whole_file(path) as file:
-        file.write("line\r\nünïcode\n")
-        assert not path.exists()
-    assert path.read_bytes() == "line\r\nünïcode\n".encode()
-    with pytest.raises(ZeroDivisionError), whole_file(path) as file:
-        file.write(f"half{1 // 0}")
-    assert path.read_bytes() == "line\r\nünïcode\n".encode()
-    assert names(path.parent) == ["file"]
-
-
-def test_a_file_does_not_replace_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(ZerotagError, match="exists and is not a file"), whole_file(tmp_path):
-        pass

@@ -13,10 +13,10 @@ from typing import Any, NoReturn
 
 import pytest
 import torch
+from drills.folder_mutations import reseal
 
 import tiny
 from commands import COMMAND, ENVIRONMENT, Outcome, error_line
-from drills.folder_mutations import reseal
 from zerotag.cli import main
 from zerotag.config import ModelConfig
 from zerotag.errors import ZerotagError

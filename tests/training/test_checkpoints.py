@@ -9,6 +9,7 @@ import torch
 from torch.optim import AdamW
 
 import tiny
+from crashes import crashes, make
 from zerotag.errors import ZerotagError
 from zerotag.modeling.network import Network
 from zerotag.training import checkpoints as checkpoint
@@ -227,3 +228,28 @@ def test_a_training_that_goes_on_meanwhile_is_not_called_damaged(
 
     monkeypatch.setattr(checkpoint, "_newest", newest_until_then)
     assert position_in(tmp_path).epoch == 2
+
+
+def test_every_state_that_a_crash_can_leave_can_be_gone_on_from(tmp_path: Path) -> None:
+    """With the weights of the position that it tells, and the best weights that this one speaks of."""
+    root = tmp_path / "root"
+    root.mkdir()
+    saved = {step: trained(step) for step in range(3)}
+    with crashes(root) as found:
+        for step, (its_network, optimizer) in saved.items():
+            checkpoints = Checkpoints(root, "print")
+            checkpoints.save_best(its_network.state_dict(), step)
+            checkpoints.save(its_network, optimizer, Position(epoch=step, step=1, best_epoch=step))
+    assert len(found.states) > 70
+    reached = set()
+    other, its_optimizer = trained(9)
+    for state in found.states:
+        crashed = Checkpoints(make(state, tmp_path / "crashed"), "print")
+        position = crashed.resume(other, its_optimizer)
+        if position == Position():
+            continue
+        reached.add(position.epoch)
+        assert same_weights(other, saved[position.epoch][0])
+        crashed.load_best(other, position.best_epoch)
+        assert same_weights(other, saved[position.epoch][0])
+    assert reached == {0, 1, 2}

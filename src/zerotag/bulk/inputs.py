@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
 from zerotag.bulk.chunks import Cutting, Piece, Reader, Records, Rejected
+from zerotag.bulk.contents import Content, Prefix
 from zerotag.errors import ZerotagError
 from zerotag.io import START, Columns, Position, Record, Source, records
 from zerotag.io.lines import Line, raw_lines
@@ -31,20 +34,22 @@ BEGINNING = Cursor()
 
 
 class Unread(NamedTuple):
-    """The pieces that are scored together, where reading goes on after them, and how much was read by then."""
+    """The pieces that are scored together, where reading goes on after them, and what and how much was read by then."""
 
     pieces: list[Piece]
     end: Cursor
     share: float | None
+    read: tuple[Content, ...]
 
 
 @dataclass(slots=True)
 class Chunk:
-    """Records that are scored together, by pieces, and where reading goes on after them."""
+    """Records that are scored together, by pieces, where reading goes on after them, and what was read by then."""
 
     pieces: list[Records]
     end: Cursor
     share: float | None
+    read: tuple[Content, ...]
 
     @property
     def sentences(self) -> list[Sentence]:
@@ -72,8 +77,9 @@ class Inputs:
         self._columns = columns
         self._current = 0
         self._sizes: list[int] = []
+        self._prefixes: list[Prefix] = []  # of the files that were begun, in their order
 
-    @property
+    @cached_property
     def are_files(self) -> bool:
         """Whether reading can begin anywhere, and again: not for standard input and other pipes."""
         return all(source.can_be_read_again for source in self.sources)
@@ -99,10 +105,34 @@ class Inputs:
         before, size = sum(self._sizes[: self._current]), self._sizes[self._current]
         return (before + size * self.sources[self._current].share_read) / (sum(self._sizes) or 1)
 
-    def identity(self) -> list[list[object]]:
-        """What tells the files from others, without reading them: names, sizes, times of the last change."""
-        files = [(source.path, source.path.stat()) for source in self.sources if source.path]
-        return [[str(path), str(path.resolve()), stat.st_size, stat.st_mtime_ns] for path, stat in files]
+    def names_and_sizes(self) -> list[list[object]]:
+        """What tells the files from others without reading them."""
+        return [[str(source.path), source.path.stat().st_size] for source in self.sources if source.path]
+
+    def first_changed(self, read: Sequence[Content]) -> Path | None:
+        """The first file that does not begin as it did when it was read, if there is one."""
+        for number, content in enumerate(read):
+            if self._prefix(number).read_on(content.length) != content:
+                return self.sources[number].path
+        return None
+
+    def read_to_the_end(self) -> tuple[Content, ...]:
+        """All of all files; of most, somebody has read all by now."""
+        return tuple(self._prefix(number).read_on() for number in range(len(self.sources))) if self.are_files else ()
+
+    def _prefix(self, number: int) -> Prefix:
+        while len(self._prefixes) <= number:
+            path = self.sources[len(self._prefixes)].path
+            assert path is not None  # nobody comes back to a pipe
+            self._prefixes.append(Prefix(path))
+        return self._prefixes[number]
+
+    def _read(self, number: int) -> tuple[Content, ...]:
+        """What was read, up to a file; those before it to their ends."""
+        if not self.are_files:
+            return ()
+        before = [self._prefix(earlier).read_on() for earlier in range(number)]
+        return (*before, self._prefix(number).content)
 
     @property
     def reader(self) -> Reader:
@@ -113,7 +143,7 @@ class Inputs:
         """The records from a cursor on, so many at a time, fewer if they are long or if more are still to come."""
         reader = self.reader
         for unread in self.unread(start, at_once):
-            yield Chunk([reader.read(piece) for piece in unread.pieces], unread.end, unread.share)
+            yield Chunk([reader.read(piece) for piece in unread.pieces], unread.end, unread.share, unread.read)
 
     def unread(self, start: Cursor, at_once: int) -> Iterator[Unread]:
         """The same chunks before anybody has read their lines, where lines can be told apart without reading them.
@@ -128,6 +158,8 @@ class Inputs:
         for file in range(start.file, len(self.sources)):
             self._current = file
             source = self.sources[file]
+            if self.are_files:
+                source.observed_by(self._prefix(file).see)
             never_late = source.can_be_read_again  # asked here, and not for every line
             position = start.position if file == start.file else START
             cutting = Cutting(file, position)
@@ -144,14 +176,14 @@ class Inputs:
                     cutting = Cutting(file, unit.end)
                     end = Cursor(file, unit.end)
                 if full:
-                    yield Unread(pieces, end, self.share_read)
+                    yield Unread(pieces, end, self.share_read, self._read(file))
                     pieces, count, characters = [], 0, 0
             if cutting.records:
                 pieces.append(cutting.done())
                 count, characters = count + cutting.records, characters + cutting.characters
                 end = Cursor(file, unit.end)
         if pieces:
-            yield Unread(pieces, end, self.share_read)
+            yield Unread(pieces, end, self.share_read, self._read(file))
 
     def _units(self, file: int, start: Position) -> Iterator[Line | Record]:
         return raw_lines(self.sources[file], start) if self.reader.by_line(file) else self._records(file, start)

@@ -2,6 +2,8 @@
 
 The journal says how long the output was when so much of the input was done. It is replaced as a whole, and only once
 that output is on the disk. Going on cuts off whatever was written later, so no sentence is lost and none comes twice.
+
+A finished output has a record beside it, of what it was made from and how: so nobody takes it for that of another run.
 """
 
 from __future__ import annotations
@@ -13,14 +15,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from zerotag.bulk.inputs import BEGINNING, Rejected
+from zerotag.bulk.contents import Content
+from zerotag.bulk.inputs import BEGINNING, Inputs, Rejected
 from zerotag.bulk.state import State
 from zerotag.errors import ZerotagError
+from zerotag.io.files import disk, make_folders, put
 from zerotag.io.locks import only_us
 from zerotag.io.writers import jsonl
 
-_OUTPUT, _REJECTED, _ASSEMBLED, _JOURNAL, _NEW_JOURNAL = "output", "rejected", "assembled", "journal", "journal.new"
-_FILES = (_OUTPUT, _REJECTED, _ASSEMBLED, _NEW_JOURNAL, _JOURNAL)  # removed in this order: the journal vouches for them
+_OUTPUT, _REJECTED, _ASSEMBLED, _RECORD = "output", "rejected", "assembled", "record"
+_JOURNAL, _NEW_JOURNAL = "journal", "journal.new"
+_FILES = (_OUTPUT, _REJECTED, _ASSEMBLED, _RECORD, _NEW_JOURNAL, _JOURNAL)  # removed in this order: the journal last
 
 
 def folder_of(target: Path) -> Path:
@@ -33,8 +38,15 @@ def rejects_of(target: Path) -> Path:
     return target.with_name(f"{target.name}.rejected.jsonl")
 
 
-def nothing_left_to_do(target: Path, made_from: Iterable[Path], *, resume: bool, overwrite: bool) -> bool:
-    """Refuse a place that is taken; else say whether all is done there already, with files that have not changed."""
+def record_of(target: Path) -> Path:
+    """Where it says what a finished output was made from, and how."""
+    return target.with_name(f"{target.name}.run.json")
+
+
+def nothing_left_to_do(
+    target: Path, arguments: Mapping[str, Any], inputs: Inputs, *, resume: bool, overwrite: bool
+) -> bool:
+    """Refuse a place that is taken; else say whether all is done there already, by the same run of the same files."""
     if resume and overwrite:
         raise ZerotagError("--resume goes on and --overwrite starts anew: give one of them")
     if target.exists() and not target.is_file():
@@ -46,9 +58,7 @@ def nothing_left_to_do(target: Path, made_from: Iterable[Path], *, resume: bool,
     if begun or overwrite:
         return False
     if resume and target.exists():
-        for path in made_from:
-            if path.stat().st_mtime_ns > target.stat().st_mtime_ns:
-                raise ZerotagError(f"{target} is older than {path}: --overwrite makes it anew")
+        _refuse_what_another_run_made(target, arguments, inputs)
         with suppress(OSError):
             folder.rmdir()  # the last that a kill can leave
         return True
@@ -56,8 +66,33 @@ def nothing_left_to_do(target: Path, made_from: Iterable[Path], *, resume: bool,
     return False
 
 
+def _refuse_what_another_run_made(target: Path, arguments: Mapping[str, Any], inputs: Inputs) -> None:
+    file = record_of(target)
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+        made_with, size = dict(record["arguments"]), record["bytes"]
+        contents = [Content(one["bytes"], one["blake2b"]) for one in record["inputs"]]
+    except FileNotFoundError:
+        raise ZerotagError(f"there is no {file} that says how {target} was made: --overwrite makes it anew") from None
+    except (OSError, ValueError, LookupError, TypeError):
+        raise ZerotagError(f"{file}, which says how {target} was made, is damaged: --overwrite makes it anew") from None
+    others = _others(arguments, made_with)
+    if others:
+        raise ZerotagError(f"{target} was made with another {', '.join(others)}: --overwrite makes it anew")
+    changed = inputs.first_changed(contents)
+    if changed is not None:
+        raise ZerotagError(f"{changed} has changed since {target} was made: --overwrite makes it anew")
+    if target.stat().st_size != size:
+        raise ZerotagError(f"{target} has changed since it was made, it had {size:,} bytes: --overwrite makes it anew")
+
+
+def _others(arguments: Mapping[str, Any], known: Mapping[str, Any]) -> list[str]:
+    """Names of the arguments that were others."""
+    return [name for name, value in json.loads(json.dumps(arguments)).items() if known.get(name) != value]
+
+
 def _refuse_to_replace(target: Path) -> None:
-    for place in (target, rejects_of(target)):
+    for place in (target, rejects_of(target), record_of(target)):
         if place.exists():
             raise ZerotagError(f"{place} exists; choose another name or give --overwrite")
 
@@ -107,22 +142,19 @@ class Unfinished:
 
     def commit(self) -> None:
         """Let all that was appended count, whatever happens next; Ctrl-C may have come in the middle of the next."""
-        for file in self._files.values():
+        for name, file in self._files.items():
             file.flush()
-            os.fsync(file.fileno())
+            disk.sync(self.folder / name)
         if self._arguments is None:
             return
         journal = {"arguments": self._arguments, "finished": self.finished, **self._appended}
-        with (self.folder / _NEW_JOURNAL).open("w", encoding="utf-8") as new:
-            json.dump(journal, new)
-            new.flush()
-            os.fsync(new.fileno())
+        (self.folder / _NEW_JOURNAL).write_text(json.dumps(journal), encoding="utf-8")
         cursor = State.from_json(self._appended["state"]).cursor
         self.can_go_on = cursor != BEGINNING  # before it is true: Ctrl-C may come between the two
-        (self.folder / _NEW_JOURNAL).replace(self.folder / _JOURNAL)
+        put(self.folder / _NEW_JOURNAL, self.folder / _JOURNAL)
 
     def finish(self, assemble: Callable[[Path, Path], None] | None = None) -> None:
-        """Move the output to its place, and the rejected records beside it if there are any.
+        """Move the output to its place, and beside it the rejected records, if any, and the record of the run.
 
         After a kill in here it is simply called again: what has been moved is not there to be moved twice.
         """
@@ -133,15 +165,31 @@ class Unfinished:
         output, rejected = self.folder / _OUTPUT, self.folder / _REJECTED
         if rejected.exists():
             if rejected.stat().st_size:
-                rejected.replace(rejects_of(self._target))
+                put(rejected, rejects_of(self._target))
             else:
-                rejects_of(self._target).unlink(missing_ok=True)  # those of an output that is overwritten
+                disk.remove(rejects_of(self._target))  # those of an output that is overwritten
         if output.exists():
+            made = output
             if assemble is not None:
-                assemble(output, self.folder / _ASSEMBLED)
-                output = self.folder / _ASSEMBLED
-            output.replace(self._target)
+                made = self.folder / _ASSEMBLED
+                assemble(output, made)
+            self._put_record(made.stat().st_size)
+            put(made, self._target)
         self.remove()
+
+    def _put_record(self, size: int) -> None:
+        if self._arguments is None:
+            disk.remove(record_of(self._target))  # that of an output that is overwritten
+            return
+        record = {
+            "arguments": self._arguments,
+            "inputs": [{"bytes": one.length, "blake2b": one.digest} for one in self.state.read],
+            "sentences": self.state.sentences,
+            "rejected": self.state.rejected,
+            "bytes": size,
+        }
+        (self.folder / _RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        put(self.folder / _RECORD, record_of(self._target))
 
     def remove(self) -> None:
         """Leave nothing behind."""
@@ -158,7 +206,7 @@ class Unfinished:
         self._files.clear()
 
     def _check_arguments(self, known: Mapping[str, Any]) -> None:
-        others = [name for name, value in (self._arguments or {}).items() if known.get(name) != value]
+        others = _others(self._arguments or {}, known)
         if others:
             raise ZerotagError(
                 f"{self.folder} holds a run with another {', '.join(others)}; "
@@ -173,7 +221,7 @@ def unfinished(
     """An output to append to. If it is not finished in the end, it is kept if somebody can go on with it."""
     output = Unfinished(target, arguments)
     try:
-        output.folder.mkdir(parents=True, exist_ok=True)
+        make_folders(output.folder)
         with only_us(output.folder):
             try:
                 if not (resume and output.go_on()):
@@ -201,7 +249,7 @@ def _clear(folder: Path) -> None:
     if others:
         raise ZerotagError(f"{folder} holds {others[0]!r}, which is not of zerotag; move it, or choose another name")
     for name in _FILES:
-        (folder / name).unlink(missing_ok=True)
+        disk.remove(folder / name)
 
 
 class _Journal(NamedTuple):

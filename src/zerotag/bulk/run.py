@@ -9,7 +9,7 @@ from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, BinaryIO
 
-from zerotag.bulk.inputs import Chunk, Cursor, Inputs, Rejected
+from zerotag.bulk.inputs import Chunk, Inputs, Rejected, Unread
 from zerotag.bulk.journal import Unfinished
 from zerotag.bulk.stages import Task
 from zerotag.bulk.state import State
@@ -55,12 +55,15 @@ class Run:
     overlap: Overlap | None = None
 
     def check(self, state: State) -> None:
-        """Refuse to go on from a state that a strict run does not get into."""
+        """Refuse to go on from a state that a strict run does not get into, or with files that have changed since."""
         if self.strict and state.rejected:
             raise ZerotagError(
                 f"--strict allows no rejected records, and {state.rejected:,} are rejected already: "
                 "--resume goes on without --strict, --overwrite starts anew"
             )
+        changed = self.inputs.first_changed(state.read)
+        if changed is not None:
+            raise ZerotagError(f"{changed} has changed since it was read: --overwrite starts anew")
 
     def chunks(self, state: State) -> Iterator[tuple[Chunk, list[Scored]]]:
         """Label from where the state is, which moves on with every chunk."""
@@ -69,7 +72,7 @@ class Run:
             account.check(chunk.rejected)
             scored = list(self.scorer.score(chunk.sentences))
             state.count(scored, self.label_names, self.rules)
-            account.add(chunk.end, chunk.rejected)
+            account.add(chunk, chunk.rejected)
             yield chunk, scored
             account.show(chunk.share)
         account.close()
@@ -87,7 +90,7 @@ class Run:
                 account.check(rejected)
                 for piece in written:
                     state.add(piece.found)
-                account.add(unread_chunk.end, rejected)
+                account.add(unread_chunk, rejected)
                 yield [piece.output for piece in written], rejected
                 account.show(unread_chunk.share)
         account.close()
@@ -111,9 +114,9 @@ class _Account:
             if self._run.strict:
                 raise StrictError(self._first_reject)
 
-    def add(self, end: Cursor, rejected: Sequence[Rejected]) -> None:
+    def add(self, chunk: Chunk | Unread, rejected: Sequence[Rejected]) -> None:
         """Move on to the end of a chunk whose results have been counted."""
-        self._state.cursor = end
+        self._state.cursor, self._state.read = chunk.end, chunk.read
         self._state.rejected += len(rejected)
         self._state.seconds = self._seconds_before + monotonic() - self._begun
         if self._state.rejected >= _HOPELESS:
@@ -162,6 +165,8 @@ def label_to_file(run: Run, output: Unfinished, encoder: Encoder) -> None:
         except RecordError:
             output.remove()  # there is nothing in it
             raise
+        output.state.read = run.inputs.read_to_the_end()
+        output.append((), ())
     output.finish(encoder.assemble)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from zerotag.bulk.contents import Content
 from zerotag.bulk.inputs import BEGINNING, Cursor
 from zerotag.io import Position
 from zerotag.types import Rule, Scored
@@ -19,6 +20,8 @@ class State:
     """How far a run has come; all of it can be written down, and taken up again."""
 
     cursor: Cursor = BEGINNING
+    read: tuple[Content, ...] = ()
+    """What was read by then of the files that were begun."""
     sentences: int = 0
     words: int = 0
     rejected: int = 0
@@ -50,6 +53,7 @@ class State:
         """As plain data."""
         return {
             "cursor": [self.cursor.file, *self.cursor.position],
+            "read": self.read,
             "sentences": self.sentences,
             "words": self.words,
             "rejected": self.rejected,
@@ -63,4 +67,5 @@ class State:
         """Back from plain data."""
         file, *position = data["cursor"]
         counters = {name: Counter(data[name]) for name in ("positive_sentences", "positive_words")}
-        return cls(**{**data, **counters, "cursor": Cursor(file, Position(*position))})
+        read = tuple(Content(*one) for one in data["read"])
+        return cls(**{**data, **counters, "read": read, "cursor": Cursor(file, Position(*position))})

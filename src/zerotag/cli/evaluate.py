@@ -130,7 +130,7 @@ def _tuned(method: str, labeller: Labeller, dev: Sequence[GoldExample], source: 
 def _write_json(document: Mapping[str, object], path: Path) -> None:
     import json
 
-    from zerotag.io.model_folder import whole_file
+    from zerotag.io.files import whole_file
 
     with whole_file(path) as file:
         file.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")

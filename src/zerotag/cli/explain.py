@@ -45,7 +45,7 @@ def explain(
     if os.path.isfile(os.path.join(text, "zerotag.json")):  # noqa: PTH113, PTH118 (a Path minds names that are too long)
         raise ZerotagError(f"{text} is a model folder; the text to explain comes after it, in quotation marks")
     from zerotag.explain.side_by_side import explain as explained
-    from zerotag.io.model_folder import whole_file
+    from zerotag.io.files import whole_file
     from zerotag.text.segmentation import split
 
     sentence = split(text)

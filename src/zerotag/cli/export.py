@@ -31,6 +31,9 @@ def export(
         raise ZerotagError(f"cannot export to {to[:40]!r}; allowed: {', '.join(_TARGETS)}")
     if out.resolve() == model.resolve():
         raise ZerotagError(f"{out} is the model that is exported, which --out would replace: choose another folder")
+    from zerotag.io.model_folder import check_place
+
+    check_place(out)
     require_absent(out, overwrite)
     import torch
 

@@ -77,7 +77,7 @@ def label(
     Records that cannot be used are listed in OUT.rejected.jsonl and the run goes on. Killed, it goes on with --resume.
     """
     from zerotag.bulk.inputs import Inputs
-    from zerotag.bulk.journal import nothing_left_to_do, rejects_of
+    from zerotag.bulk.journal import nothing_left_to_do, record_of, rejects_of
     from zerotag.bulk.pipeline import overlap_for
     from zerotag.bulk.run import Run
     from zerotag.explain import create
@@ -100,11 +100,21 @@ def label(
     if resume:
         _check_resume(out, form, inputs)
     inputs.check()
-    for place in () if out is None else (out, rejects_of(out)):
+    for place in () if out is None else (out, rejects_of(out), record_of(out)):
         require_no_input(place, (source.path for source in inputs.sources if source.path), "--out")
     manifest = manifest_file(located(model))
-    made_from = [manifest, *(source.path for source in inputs.sources if source.path)]
-    if out is not None and nothing_left_to_do(out, made_from, resume=resume, overwrite=overwrite):
+    arguments = {
+        "zerotag version": zerotag.__version__,
+        "model": hashlib.sha256(manifest.read_bytes()).hexdigest(),  # it has the digests of all files
+        "method": method,
+        "threshold": threshold,
+        "input": inputs.names_and_sizes(),
+        "text column": text_column,
+        "input format": input_format,
+        "output format": form,
+        "device": device,
+    }
+    if out is not None and nothing_left_to_do(out, arguments, inputs, resume=resume, overwrite=overwrite):
         typer.echo(f"{out} is complete: nothing is left to do", err=True)
         return
     labeller = loaded(manifest.parent, device, method, threshold)
@@ -130,18 +140,8 @@ def label(
         if out is None:
             state = _to_standard_output(run, form, style)
         else:
-            arguments = {
-                "zerotag version": zerotag.__version__,
-                "model": hashlib.sha256(manifest.read_bytes()).hexdigest(),  # it has the digests of all files
-                "method": method,
-                "threshold": threshold,
-                "input": inputs.identity(),
-                "text column": text_column,
-                "input format": input_format,
-                "output format": form,
-                "device": [device, at_once],
-            }
-            its_arguments = arguments if inputs.are_files else None  # nobody can go on with a pipe
+            # Nobody can go on with a pipe. With another device, found and not asked for, scores may differ a little.
+            its_arguments = {**arguments, "records at once": at_once} if inputs.are_files else None
             state = _to_file(run, form, style, out, its_arguments, resume=resume, overwrite=overwrite)
     if method != "native" and threshold is None:
         typer.echo(

@@ -78,7 +78,8 @@ def train(
 
     Killed or stopped, the same command goes on where it was.
     """
-    from zerotag.io.model_folder import check_place, delete_folder
+    from zerotag.io.files import delete_folder
+    from zerotag.io.model_folder import check_place
 
     check_place(out)
     unfinished = out.with_name(out.name + ".partial")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from zerotag.evaluation.report import Report, evaluate
 from zerotag.evaluation.tables import score_table
 from zerotag.io import read, read_gold
-from zerotag.io.model_folder import whole_file
+from zerotag.io.files import whole_file
 from zerotag.render import Style
 from zerotag.render.html import Paragraph, Section, Sentences, report
 from zerotag.types import Labelled, decide

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-import os
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from zerotag.errors import ZerotagError
+
+_NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)  # what a file system without locks answers
 
 
 @contextmanager
-def only_us(folder: Path) -> Iterator[None]:
-    """Refuse to write into a folder while another process does."""
-    if os.name != "posix":  # there are no such locks
-        yield
-        return
-    import fcntl
+def only_us(place: Path) -> Iterator[None]:
+    """Refuse to write a file or folder while another process does.
 
-    descriptor = os.open(folder, os.O_RDONLY)
+    The lock is a file beside the place. A kill releases it, on this machine and on a network file system; what is left
+    of it then is an empty file that the next run takes.
+    """
+    lock = FileLock(place.with_name(f".{place.name}.lock"), blocking=False, fallback_to_soft=False)
     try:
-        with suppress(OSError):  # some file systems have no locks
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise ZerotagError(f"{folder}: another run is writing it; wait for its end, or stop it") from None
+        lock.acquire()
+    except Timeout:
+        raise ZerotagError(f"{place}: another run is writing it; wait for its end, or stop it") from None
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+    try:
         yield
     finally:
-        os.close(descriptor)
+        # Removed while it is held: whoever opened the same file sees that it is gone, and tries a new one.
+        with suppress(OSError):
+            Path(lock.lock_file).unlink()
+        lock.release()

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import platform
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import UnionType
-from typing import Any, TextIO, TypeVar
-
-from safetensors import SafetensorError
+from typing import Any, TypeVar
 
 import zerotag
 from zerotag.config import ModelConfig, TrainConfig, from_dict, require_types
 from zerotag.errors import ZerotagError
 from zerotag.io.checked_files import read_json_object
+from zerotag.io.files import recover, whole_folder
 from zerotag.io.integrity import DAMAGED, check_files, digest, seal
 from zerotag.types import Rule
 
@@ -98,73 +96,16 @@ def check_place(folder: Path) -> None:
     """Refuse a place for a model where something else is."""
     if not folder.name or folder.name == "..":
         raise ZerotagError(f"{folder} is no name for a new folder: choose another")
+    recover(folder)
     if folder.parent.exists() and not folder.parent.is_dir():
         raise ZerotagError(f"{folder.parent} is a file: choose another folder")
     if folder.exists() and not (folder / MANIFEST).exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ZerotagError(f"{folder} exists and is not a zerotag model: choose another folder")
 
 
-@contextmanager
-def whole_folder(folder: Path, stays: Sequence[str] = ()) -> Iterator[Path]:
-    """A new folder to fill, which takes the place of `folder` if all went well and vanishes if not.
-
-    Of what was in its place, some things may stay.
-    """
-    with explained(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
-            new, old = Path(scratch, "new"), Path(scratch, "old")
-            new.mkdir()
-            yield new
-            staying = [name for name in stays if (folder / name).exists() and not (new / name).exists()]
-            try:
-                if folder.exists():
-                    folder.rename(old)
-                _move(staying, old, new)
-                new.rename(folder)
-            except BaseException:  # Ctrl-C as well
-                if old.exists() and not folder.exists():
-                    _move([name for name in staying if not (old / name).exists()], new, old)
-                    old.rename(folder)
-                raise
-
-
-def delete_folder(folder: Path) -> None:
-    """Remove a folder, whole or not at all: half of one would look like something unfinished."""
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
-        folder.rename(Path(scratch, "old"))
-
-
-def _move(names: Iterable[str], source: Path, target: Path) -> None:
-    for name in names:
-        (source / name).rename(target / name)
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[TextIO]:
-    """A text file to write, which takes its place if all went well and vanishes if not."""
-    with explained(path):
-        if path.exists() and not path.is_file():
-            raise ZerotagError(f"{path} exists and is not a file: choose another name")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as scratch:
-            new = Path(scratch, "new")
-            with new.open("w", encoding="utf-8", newline="") as file:
-                yield file
-            new.replace(path)
-
-
-@contextmanager
-def explained(place: Path) -> Iterator[None]:
-    """Say in one line that something could not be written, and why."""
-    try:
-        yield
-    except (OSError, SafetensorError) as error:
-        raise ZerotagError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}") from error
-
-
 def manifest_file(folder: Path) -> Path:
     """Where the manifest of a model folder is; other folders are refused."""
+    recover(folder)
     if not folder.is_dir():
         raise ZerotagError(f"{folder} is not a folder; a model folder is what `zerotag train --out` wrote")
     if not (folder / MANIFEST).exists():

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from zerotag.errors import ZerotagError
 from zerotag.io.pipes import Arriving
@@ -40,6 +40,7 @@ class Source:
         self.name = _STDIN if path is None else str(path)
         self._share_read: Callable[[], float] = lambda: 0.0
         self._is_late: Callable[[], bool] = lambda: False
+        self._observer: Callable[[int, memoryview], None] | None = None
 
     @property
     def can_be_read_again(self) -> bool:
@@ -61,6 +62,10 @@ class Source:
         """Let a reader that jumps about in the file say how much of it has been read."""
         self._share_read = share
 
+    def observed_by(self, observer: Callable[[int, memoryview], None]) -> None:
+        """Let somebody see the bytes of the file, packed as they are, and where they begin whenever some are read."""
+        self._observer = observer
+
     @property
     def is_late(self) -> bool:
         """Whether the next line of a pipe lets us wait, so that what there is had better be used."""
@@ -75,7 +80,7 @@ class Source:
                 self._is_late = arriving.is_late
                 yield cast(BinaryIO, arriving)
                 return
-            raw = opened.enter_context(self.path.open("rb"))
+            raw = opened.enter_context(_opened(self.path, self._observer))
             if raw.seekable():
                 size = self.path.stat().st_size or 1
                 self.share_is(lambda: 1.0 if raw.closed else raw.tell() / size)
@@ -119,6 +124,44 @@ class Source:
             if self._packing == ".zst" and error.errno is None:  # how Arrow reports it
                 raise ZerotagError(f"{self.name}: damaged zstd file ({error}); pack or fetch it again") from None
             raise ZerotagError(f"{self.name}: cannot be read ({error.strerror or error})") from None
+
+
+def _opened(path: Path, observer: Callable[[int, memoryview], None] | None) -> BinaryIO:
+    file = path.open("rb", buffering=0)
+    return cast(BinaryIO, io.BufferedReader(file if observer is None else _Observed(file, observer), _BUFFER))
+
+
+class _Observed(io.RawIOBase):
+    """A file whose bytes somebody sees as they are read."""
+
+    def __init__(self, file: io.FileIO, observer: Callable[[int, memoryview], None]) -> None:
+        self._file = file
+        self._observer = observer
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._file.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def readinto(self, buffer: Any, /) -> int:
+        start = self._file.tell()
+        count = self._file.readinto(buffer)
+        self._observer(start, memoryview(buffer)[:count])
+        return count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 def _unpacked(raw: BinaryIO, packing: str) -> BinaryIO:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import json
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -19,7 +18,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from zerotag.errors import ZerotagError
-from zerotag.io.model_folder import delete_folder, explained, whole_folder
+from zerotag.io.files import delete_folder, disk, explained, whole_folder
 from zerotag.modeling.network import Network
 
 
@@ -98,7 +97,7 @@ class Checkpoints:
             (new / _POSITION).write_text(json.dumps(document))
         for old in self._folder.iterdir():
             if old not in (newest, self._best(position.best_epoch)) and not old.name.startswith(_TEACHER):
-                shutil.rmtree(old)
+                disk.remove(old)
 
     def resume(self, network: Network, optimizer: Optimizer) -> Position:
         """Go back to the newest checkpoint, if there is one; returns how far it had come."""

@@ -24,8 +24,9 @@ from transformers import PreTrainedModel
 from zerotag.config import BILSTM, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.inference.torch_predictor import best_device, predict, usable_device, words_of
+from zerotag.io.files import explained, make_folders
 from zerotag.io.locks import only_us
-from zerotag.io.model_folder import Manifest, explained
+from zerotag.io.model_folder import Manifest
 from zerotag.labeller import WordLabeller
 from zerotag.modeling.encoders import aligner_for, position_limit, starting_encoder
 from zerotag.modeling.network import Network
@@ -112,7 +113,7 @@ def train_towards(
         )
         place = checkpoints or Path(scratch)
         with explained(place):
-            place.mkdir(parents=True, exist_ok=True)
+            make_folders(place)
         with only_us(place):
             course = Course(
                 model,

@@ -233,9 +233,9 @@ def test_nothing_is_left_of_a_failed_write(tmp_path: Path, monkeypatch: pytest.M
     def fail(*_: object) -> None:
         raise OSError(28, reason)
 
-    monkeypatch.setattr(Path, "rename", fail)
+    monkeypatch.setattr(Path, "replace", fail)
     out = tmp_path / "out"
-    assert problem("bea2019", tmp_path, out) == f"{out}: cannot write the folder: {reason}"
+    assert problem("bea2019", tmp_path, out) == f"cannot write {out}: {reason}"
     assert not out.exists()
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zerotag.io.model_folder import whole_file
+from zerotag.io.files import whole_file
 from zerotag.render.heatmap import HeatMap, HeatRow
 from zerotag.render.heatmap.drawing import draw
 from zerotag.render.heatmap.svg import svg

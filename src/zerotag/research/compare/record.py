@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zerotag.errors import ZerotagError
-from zerotag.io.model_folder import whole_file
+from zerotag.io.files import whole_file
 
 FORMAT = 1
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from zerotag.errors import ZerotagError
-from zerotag.io.model_folder import whole_file
+from zerotag.io.files import whole_file
 from zerotag.research.compare.cells import USES_WORD_LABELS, marked
 from zerotag.research.compare.experiment import Run, read_experiment
 from zerotag.research.compare.figures import FIGURES, Figure, curve_figures, example_figures, write_figures

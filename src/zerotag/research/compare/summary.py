@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from zerotag.evaluation.significance import Summary, mean_and_deviation
-from zerotag.io.model_folder import whole_file
+from zerotag.io.files import whole_file
 from zerotag.research.compare.record import Record
 from zerotag.research.compare.results import Results
 from zerotag.research.compare.significance import SIGNIFICANCE, from_published, significance

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from zerotag.io.model_folder import whole_file
+from zerotag.io.files import whole_file
 from zerotag.research.compare.cells import (
     BY_RANDOMISATION,
     BY_T_TEST,

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from zerotag.config import ModelConfig
-from zerotag.io.model_folder import delete_folder, whole_file
+from zerotag.io.files import delete_folder, whole_file
 from zerotag.labeller import WordLabeller
 from zerotag.research.compare.corpora import Splits, drawn
 from zerotag.research.compare.experiment import Training

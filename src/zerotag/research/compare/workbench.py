@@ -12,7 +12,7 @@ import torch
 
 from zerotag.config import ModelConfig
 from zerotag.errors import ZerotagError
-from zerotag.io.model_folder import delete_folder, whole_file
+from zerotag.io.files import delete_folder, whole_file
 from zerotag.research.compare.corpora import Splits, read_splits
 from zerotag.research.compare.experiment import Experiment, Run
 from zerotag.research.compare.messages import Failed, Finished, Group, Heartbeat, Tell

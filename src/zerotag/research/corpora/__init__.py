@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from zerotag.errors import ZerotagError
+from zerotag.io.files import whole_folder
 from zerotag.research.corpora import bea2019, conll2010, fce
 from zerotag.research.corpora.checked import CorpusFacts, Counts, Splits, check
 
@@ -54,17 +54,10 @@ def convert(name: str, source: Path, out: Path) -> Conversion:
 
 
 def _write(splits: Splits, facts: CorpusFacts, out: Path) -> None:
-    partial = out.with_name(f".{out.name}.{os.getpid()}.partial")
-    try:
-        partial.mkdir(parents=True)
+    with whole_folder(out) as new:
         for split, sentences in splits.items():
-            with (partial / f"{split}.tsv").open("w", encoding="utf-8", newline="\n") as file:
+            with (new / f"{split}.tsv").open("w", encoding="utf-8", newline="\n") as file:
                 for sentence in sentences:
                     for word, positive in sentence:
                         file.write(f"{word}\t{facts.positive if positive else facts.negative}\n")
                     file.write("\n")
-        partial.rename(out)
-    except OSError as error:
-        raise ZerotagError(f"{out}: cannot write the folder: {error.strerror}") from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
