@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from zerotag.client import Client as Client
     from zerotag.config import ModelConfig as ModelConfig
     from zerotag.config import TrainConfig as TrainConfig
     from zerotag.data import read as read
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from zerotag.errors import ZerotagError as ZerotagError
     from zerotag.labeller import WordLabeller as WordLabeller
     from zerotag.labeller import load as load
+    from zerotag.serve.client import Client as Client
     from zerotag.training import train as train
     from zerotag.types import Corpus as Corpus
     from zerotag.types import Example as Example
@@ -23,7 +23,7 @@ __version__ = "0.1.0"
 
 # Loaded on first use: importing torch takes seconds, and `zerotag --help` should not.
 _HOMES = {
-    "Client": "zerotag.client",
+    "Client": "zerotag.serve.client",
     "ModelConfig": "zerotag.config",
     "TrainConfig": "zerotag.config",
     "read": "zerotag.data",

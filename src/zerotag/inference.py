@@ -12,6 +12,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from zerotag import prediction
 from zerotag.align import Aligner, Batch, Encoded, word_scores
+from zerotag.cancellation import check_cancelled
 from zerotag.errors import ZerotagError
 from zerotag.fused import can_be_lean, lean
 from zerotag.model import Network, TensorBatch
@@ -135,6 +136,7 @@ class TorchPredictor:
 
     def _start(self, batch: Batch) -> Callable[[], _Output]:
         """Give a batch to the device; what is returned waits for the scores."""
+        check_cancelled()
         device = device_of(self._network)
         network = self._ready(device)
         as_it_is = nullcontext() if network is self._lean else _as_it_is(network, device)

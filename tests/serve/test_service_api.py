@@ -197,7 +197,7 @@ def test_a_plain_classifier_answers_by_a_method_that_it_has(service: Service) ->
 
 def test_a_model_without_torch_has_its_own_scores_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     exported = Labeller(ONE.predictor, ONE.aligner, ONE.manifest)
-    monkeypatch.setattr("zerotag.serve.shelf.load", lambda *_, **__: exported)
+    monkeypatch.setattr("zerotag.serve.model_registry.load", lambda *_, **__: exported)
     with Service({"one": tmp_path}) as service:
         assert service.get("/v1/models").json["models"][0]["methods"] == ["native"]
         assert service.label(["a b"]).json["results"] == expected(ONE, ["a b"])
@@ -233,12 +233,12 @@ def test_health_and_metrics(service: Service) -> None:
     assert service.get("/healthz").json == {"status": "ok"}
     assert service.get("/readyz").json["models"] == {"one": "ready", "three": "ready", "classifier": "ready"}
     answered = 'zerotag_requests_total{method="POST",route="/v1/label",status="200"}'
-    labelled = 'zerotag_sentences_total{lane="native",model="one"}'
+    labelled = 'zerotag_sentences_total{model="one",queue="native"}'
     service.label(["a"])
     before = [service.metric(answered), service.metric(labelled)]
     service.label(["a", "b"])
     assert [service.metric(answered), service.metric(labelled)] == [before[0] + 1, before[1] + 2]
-    assert service.metric('zerotag_queue{lane="native",model="one"}') == 0
+    assert service.metric('zerotag_queue{model="one",queue="native"}') == 0
     service.get("/made-up/by-a-client")
     assert b"made-up" not in service.get("/metrics").body
 

@@ -24,7 +24,7 @@ from zerotag.serve.settings import Settings
 from zerotag.types import Scored, Sentence
 
 HEAD = b"POST /v1/label HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
-WAITING = 'zerotag_queue{lane="native",model="one"}'
+WAITING = 'zerotag_queue{model="one",queue="native"}'
 
 
 class Gate:
@@ -65,7 +65,7 @@ def test_everybody_gets_their_own_answers(folder: Path) -> None:
     with Service({"one": folder}, Settings(queue=10**6, workers=2)) as service:
         with ThreadPoolExecutor(32) as clients:
             replies = list(clients.map(service.label, batches))
-        rounds = service.metric('zerotag_batch_sentences_count{lane="native",model="one"}')
+        rounds = service.metric('zerotag_batch_sentences_count{model="one",queue="native"}')
     for batch, reply in zip(batches, replies, strict=True):
         assert reply.status == 200
         for text, found in zip(batch, reply.json["results"], strict=True):
@@ -93,7 +93,7 @@ def test_at_overload_every_request_is_answered_or_refused_at_once(folder: Path, 
 
 
 def test_a_request_that_takes_too_long_is_given_up(folder: Path, gate: Gate) -> None:
-    with Service({"one": folder}, Settings(answer_seconds=0.2, workers=1)) as service:
+    with Service({"one": folder}, Settings(request_seconds=0.2, workers=1)) as service:
         slow = [ThreadPoolExecutor(1).submit(service.label, ["a"]) for _ in range(2)]
         assert [(reply.result().status, reply.result().code) for reply in slow] == [(504, "too_slow")] * 2
         assert service.metric(WAITING) == 0
@@ -113,7 +113,7 @@ def test_the_work_of_a_client_that_left_is_dropped(folder: Path, gate: Gate) -> 
         until(lambda: service.metric(WAITING) == 0)
         gate.open.set()
         assert first.result().status == 200
-        assert service.metric('zerotag_sentences_total{lane="native",model="one"}') == 1
+        assert service.metric('zerotag_sentences_total{model="one",queue="native"}') == 1
 
 
 def half_a_body(service: Service) -> socket.socket:
@@ -224,7 +224,7 @@ def test_slow_methods_do_not_hold_up_the_models_own(folder: Path, monkeypatch: p
         return original(self, method, sentences)
 
     monkeypatch.setattr(ServedModel, "_explain", slow)
-    with Service({"one": folder}, Settings(explaining_queue=2)) as service, ThreadPoolExecutor(8) as clients:
+    with Service({"one": folder}, Settings(explain_queue=2)) as service, ThreadPoolExecutor(8) as clients:
 
         def explain(_: int) -> Reply:
             return service.label(["the pump may fail"], method="occlusion")

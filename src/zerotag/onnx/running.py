@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 
 from zerotag.align import Aligner, Batch
 from zerotag.aligners import aligner_for
+from zerotag.cancellation import check_cancelled
 from zerotag.errors import ZerotagError
 from zerotag.prediction import parts
 from zerotag.storage import DAMAGED, Manifest
@@ -67,6 +68,7 @@ class OnnxPredictor:
 
     def _start(self, batch: Batch) -> Callable[[], Output]:
         """Give a batch to the threads; what is returned waits for the scores."""
+        check_cancelled()
         encoded = np.zeros((*batch.input_ids.shape, self._width), np.float32)
         running = [self._threads.submit(self._encode, batch, part, encoded[part]) for part in parts(batch, _AT_ONCE)]
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from zerotag.align import Aligner, Encoded, word_scores
+from zerotag.cancellation import check_cancelled
 from zerotag.errors import ZerotagError
 from zerotag.inference import device_of, evaluating, in_chunks, in_groups, token_budget
 from zerotag.metrics import mean_average_precision
@@ -116,6 +117,7 @@ class _Attention:
     def _compute(
         self, members: Sequence[Encoded], columns: Sequence[int]
     ) -> Iterator[tuple[tuple[float, ...], FloatArray]]:
+        check_cancelled()
         batch = self._aligner.batch(members)
         tensors = TensorBatch.of(batch, device_of(self._network))
         self.passes += len(batch.input_ids)

@@ -11,6 +11,7 @@ import numpy as np
 
 from zerotag.ahead import ahead
 from zerotag.align import Aligner, Encoded
+from zerotag.cancellation import check_cancelled
 from zerotag.inference import TorchPredictor, device_of
 from zerotag.model import Network
 from zerotag.prediction import Predictor, predict_row
@@ -60,6 +61,7 @@ class Masker:
         size = 0
         for versions in planned:
             for row in Pieces(self._aligner, versions.sentence, self._mask_id).rows(versions.kept, most):
+                check_cancelled()  # here, too: with a GPU the network is called in another thread
                 self.passes += len(row.lengths) + sum(self._aligner.cost(one)[0] - 1 for one in row.others.values())
                 pack.append(row)
                 size += len(row.ids)

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import math
 import socket
+from typing import TYPE_CHECKING
 
-from starlette.types import ASGIApp
 from uvicorn import Config, Server
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from zerotag.errors import ZerotagError
 
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from zerotag.serve.model_registry import ModelRegistry
+
 _HEAD_SECONDS = 10.0  # for the first line and the headers of a request, which uvicorn would wait for without end
 _HEAD_BYTES = 2**16  # of them, which uvicorn would read without end
 _READING_SECONDS = 60.0  # for a client to take some of an answer that waits for it
-_GOODBYE_SECONDS = 90  # to finish what was accepted
+_LAST_ANSWERS_SECONDS = 2
 
 
-class ImpatientProtocol(HttpToolsProtocol):
+class StrictProtocol(HttpToolsProtocol):
     """Hangs up on clients that keep a connection open without sending a whole request head, or without reading."""
 
     _deadline: asyncio.TimerHandle | None = None
@@ -109,17 +115,34 @@ def address_of(bound: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def make_server(app: ASGIApp) -> Server:
-    """The server for an app; `run(sockets=[...])` answers until it is told to stop by a signal."""
+class BoundedServer(Server):
+    """A server that ends in bounded time: what is not done by then is cancelled."""
+
+    def __init__(self, config: Config, registry: ModelRegistry, shutdown_seconds: float) -> None:
+        super().__init__(config)
+        self._registry = registry
+        self._shutdown_seconds = shutdown_seconds
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept nothing more, and end when accepted requests are answered, or cancelled as they took too long."""
+        giving_up = asyncio.get_running_loop().call_later(self._shutdown_seconds, self._registry.abort)
+        await super().shutdown(sockets)
+        giving_up.cancel()
+
+
+def make_server(app: FastAPI) -> BoundedServer:
+    """The server for an app of `create_app`; `run(sockets=[...])` answers until it is told to stop by a signal."""
+    shutdown_seconds = app.state.settings.shutdown_seconds
     config = Config(
         app,
-        http=ImpatientProtocol,
+        http=StrictProtocol,
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
         timeout_keep_alive=30,
-        timeout_graceful_shutdown=_GOODBYE_SECONDS,
+        # After requests were given up, for clients to take their answers.
+        timeout_graceful_shutdown=math.ceil(shutdown_seconds) + _LAST_ANSWERS_SECONDS,
     )
-    return Server(config)
+    return BoundedServer(config, app.state.registry, shutdown_seconds)
