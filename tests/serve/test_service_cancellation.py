@@ -16,9 +16,9 @@ import pytest
 
 import tiny
 from services import Reply, Service, until
-from zerotag.cancellation import CancelToken, WorkCancelledError, cancellable
-from zerotag.inference import TorchPredictor
-from zerotag.scorers import create
+from zerotag.explain import create
+from zerotag.inference.cancellation import CancelToken, WorkCancelledError, cancellable
+from zerotag.inference.torch_predictor import TorchPredictor
 from zerotag.serve.settings import Settings
 from zerotag.types import Sentence
 
@@ -80,7 +80,9 @@ def ends(batches: Batches, within: float = 2.0) -> None:
     assert batches.count == count
 
 
-@pytest.mark.parametrize("method", ["lime", "occlusion", "integrated-gradients", "gradient-x-input", "heads:1.1", "native"])
+@pytest.mark.parametrize(
+    "method", ["lime", "occlusion", "integrated-gradients", "gradient-x-input", "heads:1.1", "native"]
+)
 def test_scorers_end_between_batches(method: str) -> None:
     scorer = create(method, tiny.labeller())
     token = CancelToken()

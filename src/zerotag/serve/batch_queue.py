@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from zerotag.cancellation import CancelToken, WorkCancelledError, cancellable
+from zerotag.inference.cancellation import CancelToken, WorkCancelledError, cancellable
 from zerotag.serve.daemon_threads import DaemonExecutor
 from zerotag.types import Sentence
 
