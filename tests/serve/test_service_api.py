@@ -17,6 +17,7 @@ from zerotag.io.writers.jsonl import encode, record
 from zerotag.labeller import Labeller, WordLabeller
 from zerotag.serve.assets import PAGE
 from zerotag.serve.settings import Limits, Settings
+from zerotag.types import Rule
 
 LIMITS = Limits(
     texts=5,
@@ -86,6 +87,18 @@ def test_odd_texts_come_back_as_they_were(service: Service, text: str) -> None:
         assert reply.status == 200
         assert reply.json["results"] == expected(ONE, [given])
         assert reply.json["results"][0]["text"] == text
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\0", [], [""], [" ", "\t"]])
+def test_a_text_without_words_has_no_label(service: Service, text: Any) -> None:
+    certain = ONE.with_rules([Rule(word_threshold=0.0, sentence_threshold=0.0)])
+    for labeller in (certain, ONE):
+        (labelled,) = labeller.label([text])
+        assert (labelled.label, labelled.labels, labelled.spans) == (None, (), ())
+        assert [word.label for word in labelled.words] == [None] * len(labelled.words)
+    assert certain.label(["a"])[0].labels == ("hedge",)
+    (result,) = service.label([text]).json["results"]
+    assert (result["label"], result["spans"]) == (None, [])
 
 
 def test_no_texts_and_no_words(service: Service) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import socket
@@ -155,6 +156,43 @@ def received(connection: socket.socket) -> int:
         while some := connection.recv(2**16):
             count += len(some)
     return count
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost", 200),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nhost: localhost", 400),
+        (b"GET /healthz HTTP/1.1", 400),
+        (b"GET /healthz HTTP/1.0\r\nHost: localhost", 200),
+        (b"GET http://localhost/healthz HTTP/1.1\r\nHost: localhost", 400),
+        (b"GET //localhost/healthz HTTP/1.1\r\nHost: localhost", 404),
+        (b"OPTIONS * HTTP/1.1\r\nHost: localhost", 400),
+        (b"CONNECT localhost:80 HTTP/1.1\r\nHost: localhost", 400),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 100_000, 431),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost" + b"\r\nX: x" * 101, 431),
+        (b"GET /healthz?" + b"x" * 20_000 + b" HTTP/1.1\r\nHost: localhost", 431),
+        (b"POST /v1/label HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked", 400),
+    ],
+)
+def test_ambiguous_and_oversized_heads_are_refused(folder: Path, head: bytes, status: int) -> None:
+    with Service({"one": folder}) as service, service.connect() as connection:
+        with suppress(ConnectionError):  # it may hang up before it has all
+            connection.sendall(head + b"\r\n\r\n")
+        reply = connection.recv(2000)
+        assert int(reply.split()[1]) == status
+        if status in (400, 431):
+            assert b"connection: close" in reply
+            assert json.loads(reply.partition(b"\r\n\r\n")[2])["error"]["code"] in ("bad_request", "too_large")
+
+
+def test_a_refused_request_is_not_answered_in_place_of_another(folder: Path, gate: Gate) -> None:
+    body = b'{"texts": ["a"]}'
+    with Service({"one": folder}) as service, service.connect() as connection:
+        connection.sendall(HEAD.replace(b"100", str(len(body)).encode()) + body)
+        assert gate.reached.wait(60)
+        connection.sendall(b"GET http://localhost/ HTTP/1.1\r\n\r\n")
+        assert connection.recv(100) == b""
 
 
 def test_a_request_head_without_end_is_not_read(folder: Path) -> None:

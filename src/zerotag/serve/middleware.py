@@ -17,7 +17,7 @@ from zerotag.serve.metrics import Metrics
 from zerotag.serve.problems import HttpError
 from zerotag.serve.settings import Settings
 
-_HEADERS = [
+SECURITY_HEADERS = [
     (
         b"content-security-policy",
         b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -56,7 +56,7 @@ class ServiceMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], *_HEADERS]
+                message["headers"] = [*message["headers"], *SECURITY_HEADERS]
             await send(message)
 
         try:

@@ -9,9 +9,11 @@ import socket
 from typing import TYPE_CHECKING
 
 from uvicorn import Config, Server
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from zerotag.errors import ZerotagError
+from zerotag.serve.middleware import SECURITY_HEADERS
+from zerotag.serve.problems import HttpError
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -19,13 +21,15 @@ if TYPE_CHECKING:
     from zerotag.serve.model_registry import ModelRegistry
 
 _HEAD_SECONDS = 10.0  # for the first line and the headers of a request, which uvicorn would wait for without end
-_HEAD_BYTES = 2**16  # of them, which uvicorn would read without end
+_HEAD_BYTES = 2**14  # of them, which uvicorn would read without end
+_HEADERS = 100
+_TOO_LARGE = HttpError(431, "too_large", f"the request line and headers have more than {_HEAD_BYTES:,} bytes")
 _READING_SECONDS = 60.0  # for a client to take some of an answer that waits for it
 _LAST_ANSWERS_SECONDS = 2
 
 
 class StrictProtocol(HttpToolsProtocol):
-    """Hangs up on clients that keep a connection open without sending a whole request head, or without reading."""
+    """Refuses request heads that are too large or ambiguous, and hangs up on clients that neither send nor read."""
 
     _deadline: asyncio.TimerHandle | None = None
     _reading_deadline: asyncio.TimerHandle | None = None
@@ -46,7 +50,44 @@ class StrictProtocol(HttpToolsProtocol):
         if self.cycle is None or not self.cycle.more_body:  # otherwise this is the rest of a body that was refused
             self._head_bytes += len(data)
             if self._head_bytes > _HEAD_BYTES:
-                self.transport.abort()
+                self._refuse(_TOO_LARGE)
+
+    def on_headers_complete(self) -> None:
+        """Begin with a request, unless its head has to be refused."""
+        refusal = self._refusal()
+        if refusal is not None:
+            self._refuse(refusal)
+            raise ConnectionAbortedError  # the parser hands nothing on that follows
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Say that a request is not HTTP, or nothing if a refusal was already sent."""
+        if not self.transport.is_closing():
+            self._refuse(HttpError(400, "bad_request", msg))
+
+    def _refusal(self) -> HttpError | None:
+        """What is wrong with a request head: proxies and services must not read it in two ways."""
+        if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > _HEAD_BYTES:
+            return _TOO_LARGE
+        if len(self.headers) > _HEADERS:
+            return HttpError(431, "too_large", f"there are more than {_HEADERS} headers")
+        if not self.url.startswith(b"/"):
+            return HttpError(400, "bad_request", "the request target is not a path that starts with /")
+        hosts = [value for name, value in self.headers if name == b"host"]
+        if len(hosts) > 1 or (not hosts and self.parser.get_http_version() != "1.0"):
+            return HttpError(400, "bad_request", "a request has one Host header")
+        return None
+
+    def _refuse(self, problem: HttpError) -> None:
+        """Answer without the app, and hang up: where the next request starts cannot be known."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.transport.close()  # an earlier request is under way, whose answer this must not be taken for
+            return
+        response = problem.response()
+        headers = [*self.server_state.default_headers, *response.raw_headers, *SECURITY_HEADERS]
+        head = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
+        self.transport.write(STATUS_LINE[problem.status] + head + b"connection: close\r\n\r\n" + response.body)
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
