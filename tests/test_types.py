@@ -93,4 +93,4 @@ def test_a_span_shows_the_text_between_its_words_as_it_is() -> None:
 
 def test_a_sentence_without_words() -> None:
     labelled = decide(_scored([], [], (0.9,)), ["x"], [Rule()])
-    assert (labelled.labels, labelled.words, labelled.spans) == (("x",), (), ())
+    assert (labelled.labels, labelled.words, labelled.spans) == ((), (), ())

@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from zerotag.client import Client as Client
     from zerotag.config import ModelConfig as ModelConfig
     from zerotag.config import TrainConfig as TrainConfig
     from zerotag.errors import ZerotagError as ZerotagError
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from zerotag.labeller import Labeller as Labeller
     from zerotag.labeller import WordLabeller as WordLabeller
     from zerotag.labeller import load as load
+    from zerotag.serve.client import Client as Client
     from zerotag.training.api import train as train
     from zerotag.training.loop import Progress as Progress
     from zerotag.types import Corpus as Corpus
@@ -38,7 +38,7 @@ __version__ = "0.1.0"
 
 # Loaded on first use: importing torch takes seconds, and `zerotag --help` should not.
 _HOMES = {
-    "Client": "zerotag.client",
+    "Client": "zerotag.serve.client",
     "Corpus": "zerotag.types",
     "Example": "zerotag.types",
     "GoldExample": "zerotag.types",

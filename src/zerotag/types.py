@@ -6,6 +6,7 @@ Three kinds of sentence keep word labels away from training by construction: a `
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -91,6 +92,10 @@ class Rule:
         return score >= self.sentence_threshold
 
 
+NO_LABEL = Rule(word_threshold=math.inf, sentence_threshold=math.inf)
+"""The rule for texts without words."""
+
+
 def check_threshold(value: float) -> None:
     """Refuse a threshold that no score of a model can be on both sides of."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
@@ -159,9 +164,16 @@ class Labelled:
         return _strongest(self.scores, self.labels)
 
 
+def is_blank(sentence: Sentence) -> bool:
+    """Whether there is no word to label: an empty text, or nothing but white space and control characters."""
+    return not sentence.words or not sentence.text or sentence.text.isspace()
+
+
 def decide(scored: Scored, label_names: Sequence[str], rules: Sequence[Rule]) -> Labelled:
-    """Turn scores into labels, words and spans by one rule per label."""
+    """Turn scores into labels, words and spans by one rule per label. A blank text has no label, whatever it scores."""
     sentence = scored.sentence
+    if is_blank(sentence):
+        rules = [NO_LABEL] * len(rules)
     by_label = [rule.words(scored.word_scores[:, k]) for k, rule in enumerate(rules)]
     # Lists, since looking at numbers one by one is slow in arrays.
     by_word = np.stack(by_label, axis=1).tolist()  # (words, labels)

@@ -14,9 +14,9 @@ import pytest
 
 import tiny
 from services import Service, until
-from zerotag.client import Client
 from zerotag.errors import ZerotagError
 from zerotag.labeller import WordLabeller
+from zerotag.serve.client import Client
 from zerotag.serve.settings import Limits, Settings
 from zerotag.types import Labelled
 

@@ -17,6 +17,7 @@ from zerotag.io.writers.jsonl import encode, record
 from zerotag.labeller import Labeller, WordLabeller
 from zerotag.serve.assets import PAGE
 from zerotag.serve.settings import Limits, Settings
+from zerotag.types import Rule
 
 LIMITS = Limits(
     texts=5,
@@ -86,6 +87,18 @@ def test_odd_texts_come_back_as_they_were(service: Service, text: str) -> None:
         assert reply.status == 200
         assert reply.json["results"] == expected(ONE, [given])
         assert reply.json["results"][0]["text"] == text
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\0", [], [""], [" ", "\t"]])
+def test_a_text_without_words_has_no_label(service: Service, text: Any) -> None:
+    certain = ONE.with_rules([Rule(word_threshold=0.0, sentence_threshold=0.0)])
+    for labeller in (certain, ONE):
+        (labelled,) = labeller.label([text])
+        assert (labelled.label, labelled.labels, labelled.spans) == (None, (), ())
+        assert [word.label for word in labelled.words] == [None] * len(labelled.words)
+    assert certain.label(["a"])[0].labels == ("hedge",)
+    (result,) = service.label([text]).json["results"]
+    assert (result["label"], result["spans"]) == (None, [])
 
 
 def test_no_texts_and_no_words(service: Service) -> None:
@@ -197,7 +210,7 @@ def test_a_plain_classifier_answers_by_a_method_that_it_has(service: Service) ->
 
 def test_a_model_without_torch_has_its_own_scores_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     exported = Labeller(ONE.predictor, ONE.aligner, ONE.manifest)
-    monkeypatch.setattr("zerotag.serve.shelf.load", lambda *_, **__: exported)
+    monkeypatch.setattr("zerotag.serve.model_registry.load", lambda *_, **__: exported)
     with Service({"one": tmp_path}) as service:
         assert service.get("/v1/models").json["models"][0]["methods"] == ["native"]
         assert service.label(["a b"]).json["results"] == expected(ONE, ["a b"])
@@ -233,12 +246,12 @@ def test_health_and_metrics(service: Service) -> None:
     assert service.get("/healthz").json == {"status": "ok"}
     assert service.get("/readyz").json["models"] == {"one": "ready", "three": "ready", "classifier": "ready"}
     answered = 'zerotag_requests_total{method="POST",route="/v1/label",status="200"}'
-    labelled = 'zerotag_sentences_total{lane="native",model="one"}'
+    labelled = 'zerotag_sentences_total{model="one",queue="native"}'
     service.label(["a"])
     before = [service.metric(answered), service.metric(labelled)]
     service.label(["a", "b"])
     assert [service.metric(answered), service.metric(labelled)] == [before[0] + 1, before[1] + 2]
-    assert service.metric('zerotag_queue{lane="native",model="one"}') == 0
+    assert service.metric('zerotag_queue{model="one",queue="native"}') == 0
     service.get("/made-up/by-a-client")
     assert b"made-up" not in service.get("/metrics").body
 

@@ -19,7 +19,7 @@ import pytest
 import tiny
 from commands import COMMAND, ENVIRONMENT, CommandLine
 from services import until
-from zerotag.client import Client
+from zerotag.serve.client import Client
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_it_prints_where_it_is_and_ends_in_good_order_on_sigterm(running: Runnin
     texts = ["the pump may fail in winter"] * 1000
     asking = threading.Thread(target=lambda: labelled.append(len(client.label(texts, model="again"))))
     asking.start()
-    until(lambda: not re.search(r'sentences_total{lane="native",model="again"} 0', _metrics(running.url)))
+    until(lambda: not re.search(r'sentences_total{model="again",queue="native"} 0', _metrics(running.url)))
     code, logged = running.end()
     asking.join(30)
     assert labelled == [1000]
@@ -198,6 +198,6 @@ def test_the_page_opens_on_demand(folder: Path, zerotag: CommandLine) -> None:
 
 
 def test_importing_the_client_is_quick() -> None:
-    program = "import sys, zerotag.client; print(sorted({'torch', 'fastapi', 'uvicorn'} & set(sys.modules)))"
+    program = "import sys, zerotag.serve.client; print(sorted({'torch', 'fastapi', 'uvicorn'} & set(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=os.environ)
     assert answer.stdout.strip() == "[]"

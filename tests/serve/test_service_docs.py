@@ -61,7 +61,7 @@ def test_curl_examples(service: Service) -> None:
 def test_python_example(service: Service) -> None:
     (code,) = blocks("python")
     here = code.replace("http://127.0.0.1:8000", service.url).replace(
-        "from zerotag import", "from zerotag.client import"
+        "from zerotag import", "from zerotag.serve.client import"
     )
     printed = subprocess.run([sys.executable, "-c", here], capture_output=True, text=True, check=True)
     assert len(printed.stdout.splitlines()) == 2
@@ -70,7 +70,7 @@ def test_python_example(service: Service) -> None:
 def test_limits_and_times_are_those_of_the_settings() -> None:
     assert set(re.findall(r"`(\w+)`", PAGE.split("limits: ")[1].split(" |")[0])) == set(Limits.__slots__)
     assert f"more than {Settings().body_seconds:g} seconds to arrive" in PAGE
-    assert f"no answer within {Settings().answer_seconds:g} seconds" in PAGE
+    assert f"no answer within {Settings().request_seconds:g} seconds" in PAGE
 
 
 def test_every_code_is_explained() -> None:

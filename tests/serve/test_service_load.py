@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import socket
@@ -24,7 +25,7 @@ from zerotag.serve.settings import Settings
 from zerotag.types import Scored, Sentence
 
 HEAD = b"POST /v1/label HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
-WAITING = 'zerotag_queue{lane="native",model="one"}'
+WAITING = 'zerotag_queue{model="one",queue="native"}'
 
 
 class Gate:
@@ -65,7 +66,7 @@ def test_everybody_gets_their_own_answers(folder: Path) -> None:
     with Service({"one": folder}, Settings(queue=10**6, workers=2)) as service:
         with ThreadPoolExecutor(32) as clients:
             replies = list(clients.map(service.label, batches))
-        rounds = service.metric('zerotag_batch_sentences_count{lane="native",model="one"}')
+        rounds = service.metric('zerotag_batch_sentences_count{model="one",queue="native"}')
     for batch, reply in zip(batches, replies, strict=True):
         assert reply.status == 200
         for text, found in zip(batch, reply.json["results"], strict=True):
@@ -93,7 +94,7 @@ def test_at_overload_every_request_is_answered_or_refused_at_once(folder: Path, 
 
 
 def test_a_request_that_takes_too_long_is_given_up(folder: Path, gate: Gate) -> None:
-    with Service({"one": folder}, Settings(answer_seconds=0.2, workers=1)) as service:
+    with Service({"one": folder}, Settings(request_seconds=0.2, workers=1)) as service:
         slow = [ThreadPoolExecutor(1).submit(service.label, ["a"]) for _ in range(2)]
         assert [(reply.result().status, reply.result().code) for reply in slow] == [(504, "too_slow")] * 2
         assert service.metric(WAITING) == 0
@@ -113,7 +114,7 @@ def test_the_work_of_a_client_that_left_is_dropped(folder: Path, gate: Gate) -> 
         until(lambda: service.metric(WAITING) == 0)
         gate.open.set()
         assert first.result().status == 200
-        assert service.metric('zerotag_sentences_total{lane="native",model="one"}') == 1
+        assert service.metric('zerotag_sentences_total{model="one",queue="native"}') == 1
 
 
 def half_a_body(service: Service) -> socket.socket:
@@ -155,6 +156,43 @@ def received(connection: socket.socket) -> int:
         while some := connection.recv(2**16):
             count += len(some)
     return count
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost", 200),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nhost: localhost", 400),
+        (b"GET /healthz HTTP/1.1", 400),
+        (b"GET /healthz HTTP/1.0\r\nHost: localhost", 200),
+        (b"GET http://localhost/healthz HTTP/1.1\r\nHost: localhost", 400),
+        (b"GET //localhost/healthz HTTP/1.1\r\nHost: localhost", 404),
+        (b"OPTIONS * HTTP/1.1\r\nHost: localhost", 400),
+        (b"CONNECT localhost:80 HTTP/1.1\r\nHost: localhost", 400),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 100_000, 431),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost" + b"\r\nX: x" * 101, 431),
+        (b"GET /healthz?" + b"x" * 20_000 + b" HTTP/1.1\r\nHost: localhost", 431),
+        (b"POST /v1/label HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked", 400),
+    ],
+)
+def test_ambiguous_and_oversized_heads_are_refused(folder: Path, head: bytes, status: int) -> None:
+    with Service({"one": folder}) as service, service.connect() as connection:
+        with suppress(ConnectionError):  # it may hang up before it has all
+            connection.sendall(head + b"\r\n\r\n")
+        reply = connection.recv(2000)
+        assert int(reply.split()[1]) == status
+        if status in (400, 431):
+            assert b"connection: close" in reply
+            assert json.loads(reply.partition(b"\r\n\r\n")[2])["error"]["code"] in ("bad_request", "too_large")
+
+
+def test_a_refused_request_is_not_answered_in_place_of_another(folder: Path, gate: Gate) -> None:
+    body = b'{"texts": ["a"]}'
+    with Service({"one": folder}) as service, service.connect() as connection:
+        connection.sendall(HEAD.replace(b"100", str(len(body)).encode()) + body)
+        assert gate.reached.wait(60)
+        connection.sendall(b"GET http://localhost/ HTTP/1.1\r\n\r\n")
+        assert connection.recv(100) == b""
 
 
 def test_a_request_head_without_end_is_not_read(folder: Path) -> None:
@@ -224,7 +262,7 @@ def test_slow_methods_do_not_hold_up_the_models_own(folder: Path, monkeypatch: p
         return original(self, method, sentences)
 
     monkeypatch.setattr(ServedModel, "_explain", slow)
-    with Service({"one": folder}, Settings(explaining_queue=2)) as service, ThreadPoolExecutor(8) as clients:
+    with Service({"one": folder}, Settings(explain_queue=2)) as service, ThreadPoolExecutor(8) as clients:
 
         def explain(_: int) -> Reply:
             return service.label(["the pump may fail"], method="occlusion")

@@ -12,7 +12,7 @@ import numpy as np
 from zerotag.bulk.contents import Content
 from zerotag.bulk.inputs import BEGINNING, Cursor
 from zerotag.io import Position
-from zerotag.types import Rule, Scored
+from zerotag.types import Rule, Scored, is_blank
 
 
 @dataclass(slots=True)
@@ -39,7 +39,9 @@ class State:
         self.sentences += len(scored)
         self.words += len(word_scores)
         for k, (name, rule) in enumerate(zip(label_names, rules, strict=True)):
-            self.positive_sentences[name] += sum(rule.sentence(one.sentence_scores[k]) for one in scored)
+            self.positive_sentences[name] += sum(
+                rule.sentence(one.sentence_scores[k]) for one in scored if not is_blank(one.sentence)
+            )
             self.positive_words[name] += int(rule.words(word_scores[:, k]).sum())
 
     def add(self, other: State) -> None:

@@ -34,11 +34,17 @@ def serve(
     api_key_file: Annotated[
         Path | None, typer.Option(help=f"File with the API key that clients must send. [{_KEY_VARIABLE}]")
     ] = None,
+    request_seconds: Annotated[
+        float, typer.Option(help="Time limit of a request; its work then ends, with status 504.", min=0.1)
+    ] = 60.0,
+    shutdown_seconds: Annotated[
+        float, typer.Option(help="Time for accepted requests to finish after Ctrl-C or SIGTERM.", min=0.0)
+    ] = 30.0,
     device: Device = None,
 ) -> None:
     """Show the words on a page, and label over HTTP.
 
-    Ctrl-C or SIGTERM ends it after the requests it has accepted.
+    Ctrl-C or SIGTERM ends it after the requests it has accepted, or after --shutdown-seconds.
     """
     folders = _folders(models)
     key = _api_key(api_key_file)
@@ -63,7 +69,12 @@ def serve(
 
         logging.basicConfig(format="%(message)s", level=logging.WARNING)
         logging.getLogger("zerotag.serve").setLevel(logging.INFO)
-        settings = Settings(api_key=key, host_names=LOOPBACK_NAMES | {host.lower()} if local else None)
+        settings = Settings(
+            api_key=key,
+            host_names=LOOPBACK_NAMES | {host.lower()} if local else None,
+            request_seconds=request_seconds,
+            shutdown_seconds=shutdown_seconds,
+        )
         app = create_app(folders, settings, device=chosen_device(device))
         address = address_of(bound)
         typer.echo(f"{', '.join(folders)}: {address} (Ctrl-C ends it)")
@@ -76,6 +87,10 @@ def serve(
         logging.getLogger("uvicorn.error").addFilter(lambda _: not server.force_exit)
         with suppress(KeyboardInterrupt):  # it has ended by then
             server.run(sockets=[bound])
+        if not app.state.registry.is_idle:
+            # Torch must not be met by the end of the interpreter in the midst of a batch.
+            sys.stdout.flush()
+            os._exit(130)
 
 
 def _folders(models: list[str]) -> dict[str, Path]:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from zerotag.errors import ZerotagError
+from zerotag.inference.cancellation import check_cancelled
 from zerotag.inference.torch_predictor import Shared, device_of, evaluating, in_chunks, in_groups, token_budget
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.alignment import Aligner, Encoded, word_scores
@@ -97,6 +98,7 @@ class _EmbeddingScorer(ABC):
 
     def _slopes(self, batch: TensorBatch, at: Tensor, along: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (S, K) at the input vectors `at`, and how they grow with each token's step `along`: (W, L, K)."""
+        check_cancelled()
         self.passes += len(at)
         at = at.detach().requires_grad_()
         logits = self._network.read(self._encode(at, batch.attention_mask), batch).sentence_logits

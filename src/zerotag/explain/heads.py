@@ -12,6 +12,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from zerotag.errors import ZerotagError
+from zerotag.inference.cancellation import check_cancelled
 from zerotag.inference.torch_predictor import device_of, evaluating, in_chunks, in_groups, token_budget
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.alignment import Aligner, Encoded, word_scores
@@ -95,6 +96,7 @@ class _Attention:
     def _compute(
         self, members: Sequence[Encoded], columns: Sequence[int]
     ) -> Iterator[tuple[tuple[float, ...], FloatArray]]:
+        check_cancelled()
         batch = self._aligner.batch(members)
         tensors = TensorBatch.of(batch, device_of(self._network))
         self.passes += len(batch.input_ids)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zerotag.inference.cancellation import check_cancelled
 from zerotag.inference.predictor import Predictor, predict_row
 from zerotag.inference.prefetch import ahead
 from zerotag.inference.torch_predictor import TorchPredictor, device_of
@@ -60,6 +61,7 @@ class Masker:
         size = 0
         for versions in planned:
             for row in Pieces(self._aligner, versions.sentence, self._mask_id).rows(versions.kept, most):
+                check_cancelled()  # here, too: with a GPU the network is called in another thread
                 self.passes += len(row.lengths) + sum(self._aligner.cost(one)[0] - 1 for one in row.others.values())
                 pack.append(row)
                 size += len(row.ids)

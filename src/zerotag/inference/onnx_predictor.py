@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from zerotag.errors import ZerotagError
+from zerotag.inference.cancellation import check_cancelled
 from zerotag.inference.predictor import parts
 from zerotag.io.checked_files import read_bytes
 from zerotag.io.integrity import DAMAGED, ENCODER, HEAD, LARGEST_TOKENIZER, TOKENIZER, loading
@@ -68,6 +69,7 @@ class OnnxPredictor:
 
     def _start(self, batch: Batch) -> Callable[[], Output]:
         """Give a batch to the threads; what is returned waits for the scores."""
+        check_cancelled()
         encoded = np.zeros((*batch.input_ids.shape, self._width), np.float32)
         running = [self._threads.submit(self._encode, batch, part, encoded[part]) for part in parts(batch, _AT_ONCE)]
 

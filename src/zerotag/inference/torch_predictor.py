@@ -12,6 +12,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from zerotag.errors import ZerotagError
 from zerotag.inference import predictor as prediction
+from zerotag.inference.cancellation import check_cancelled
 from zerotag.inference.predictor import AT_ONCE, Prediction, in_chunks, in_groups, parts
 from zerotag.modeling.bf16_copy import can_be_lean, lean
 from zerotag.modeling.network import Network, TensorBatch
@@ -135,6 +136,7 @@ class TorchPredictor:
 
     def _start(self, batch: Batch) -> Callable[[], _Output]:
         """Give a batch to the device; what is returned waits for the scores."""
+        check_cancelled()
         device = device_of(self._network)
         network = self._ready(device)
         as_it_is = nullcontext() if network is self._lean else _as_it_is(network, device)

@@ -17,16 +17,16 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 import zerotag
 from zerotag.errors import ZerotagError
 from zerotag.io.writers.jsonl import encode
-from zerotag.serve import describe
+from zerotag.serve import openapi
 from zerotag.serve.assets import asset
-from zerotag.serve.guard import Guard
-from zerotag.serve.lane import ClosedError, FullError, Job, Lane
+from zerotag.serve.batch_queue import BatchQueue, Job, QueueClosedError, QueueFullError
 from zerotag.serve.metrics import CONTENT_TYPE, Metrics
+from zerotag.serve.middleware import ServiceMiddleware
+from zerotag.serve.model_registry import ModelRegistry
 from zerotag.serve.models import ServedModel
 from zerotag.serve.problems import HttpError
 from zerotag.serve.requests import LabelRequest, read_request
 from zerotag.serve.settings import Settings
-from zerotag.serve.shelf import Shelf
 
 if TYPE_CHECKING:
     import torch
@@ -38,24 +38,25 @@ def create_app(
     """A service for model folders by name; the first is the default. Raises ZerotagError if one cannot be loaded."""
     settings = settings or Settings()
     metrics = Metrics()
-    shelf = Shelf(models, settings, metrics, device=device)
+    registry = ModelRegistry(models, settings, metrics, device=device)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        shelf.start()
+        registry.start()
         yield
-        await shelf.close()
+        await registry.close()
 
     app = FastAPI(
         title="zerotag",
         version=zerotag.__version__,
-        description=describe.SERVICE,
+        description=openapi.SERVICE,
         lifespan=lifespan,
         docs_url=None,  # it would fetch scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.add_middleware(Guard, settings=settings, metrics=metrics)
+    app.state.registry, app.state.settings = registry, settings
+    app.add_middleware(ServiceMiddleware, settings=settings, metrics=metrics)
 
     @app.exception_handler(HTTPException)
     async def refuse(_: Request, error: HTTPException) -> Response:
@@ -74,69 +75,64 @@ def create_app(
 
     @app.get("/docs", include_in_schema=False)
     def docs() -> Response:
-        return HTMLResponse(describe.page(app.openapi()))
+        return HTMLResponse(openapi.page(app.openapi()))
 
-    @app.get("/healthz", **describe.HEALTH)
+    @app.get("/healthz", **openapi.HEALTH)
     async def healthz() -> Response:
         return JSONResponse({"status": "ok"})
 
-    @app.get("/readyz", **describe.READY)
+    @app.get("/readyz", **openapi.READY)
     async def readyz() -> Response:
+        ready = not registry.problems()
         return JSONResponse(
-            {
-                "status": "ready",
-                "models": {
-                    model.name: "ready" if model.name not in shelf.broken else "ready; its new folder cannot be loaded"
-                    for model in shelf
-                },
-            }
+            {"status": "ready" if ready else "not ready", "models": registry.status()}, 200 if ready else 503
         )
 
-    @app.get("/metrics", response_class=PlainTextResponse, **describe.METRICS)
+    @app.get("/metrics", response_class=PlainTextResponse, **openapi.METRICS)
     async def prometheus() -> Response:
         return Response(metrics.text(), media_type=CONTENT_TYPE)
 
-    @app.get("/v1/models", **describe.models(settings.limits))
+    @app.get("/v1/models", **openapi.models(settings.limits))
     async def list_models() -> Response:
-        described = [{**model.describe(), "default": model.name == shelf.default} for model in shelf]
+        described = [{**model.describe(), "default": model.name == registry.default} for model in registry]
         return JSONResponse({"models": described, "limits": asdict(settings.limits)})
 
-    @app.post("/v1/label", **describe.label(settings.limits))
+    @app.post("/v1/label", **openapi.label(settings.limits))
     async def label(request: Request) -> Response:
         asked = await read_request(request, settings)
-        model = _model(shelf, asked)
+        model = _model(registry, asked)
         method = model.methods[0] if asked.method is None else asked.method
-        lane = _lane(model, method, asked, settings)
+        queue = _queue(model, method, asked, settings)
         try:
-            job = lane.submit(method, asked.sentences)
-        except FullError as full:
+            job = queue.submit(method, asked.sentences)
+            records = await _answer(request, queue, job, settings.request_seconds)
+        except QueueFullError as full:
             message = "too many requests are waiting; try again a little later"
             raise HttpError(429, "busy", message, retry_after=full.seconds) from None
-        except ClosedError:
+        except QueueClosedError:
             raise HttpError(503, "ending", "the service is ending", retry_after=5) from None
-        records = await _answer(request, lane, job, settings.answer_seconds)
         head = encode({"model": model.name, "revision": model.revision, "method": method})
         return Response(f'{head[:-1]}, "results": [{", ".join(records)}]}}', media_type="application/json")
 
-    app.openapi()["components"] = describe.COMPONENTS  # it is kept from now on
+    app.openapi()["components"] = openapi.COMPONENTS  # it is kept from now on
     return app
 
 
-def _model(shelf: Shelf, asked: LabelRequest) -> ServedModel:
-    model = shelf.get(shelf.default if asked.model is None else asked.model)
+def _model(registry: ModelRegistry, asked: LabelRequest) -> ServedModel:
+    model = registry.get(registry.default if asked.model is None else asked.model)
     if model is None:
-        names = ", ".join(model.name for model in shelf)
+        names = ", ".join(model.name for model in registry)
         raise HttpError(404, "unknown_model", f"there is no such model; there are: {names}", where="model")
     return model
 
 
-def _lane(model: ServedModel, method: str, asked: LabelRequest, settings: Settings) -> Lane:
+def _queue(model: ServedModel, method: str, asked: LabelRequest, settings: Settings) -> BatchQueue:
     try:
-        lane = model.lane(method)
+        queue = model.queue_for(method)
     except ZerotagError as error:
         raise HttpError(404, "unknown_method", str(error), where="method") from None
-    if lane is model.native:
-        return lane
+    if queue is model.native:
+        return queue
     limits = settings.limits
     if len(asked.sentences) > limits.explained_texts:
         message = f"{method} takes at most {limits.explained_texts} texts in a request"
@@ -145,11 +141,11 @@ def _lane(model: ServedModel, method: str, asked: LabelRequest, settings: Settin
         if len(sentence.words) > limits.explained_words:
             message = f"{method} takes at most {limits.explained_words} words in a text"
             raise HttpError(413, "too_large", message, where=f"texts[{number}]")
-    return lane
+    return queue
 
 
-async def _answer(request: Request, lane: Lane, job: Job, seconds: float) -> list[str]:
-    """The records of a job; given up when they take too long or the client has gone."""
+async def _answer(request: Request, queue: BatchQueue, job: Job, seconds: float) -> list[str]:
+    """The records of a job; its work is cancelled when it takes too long or the client has gone."""
     gone = asyncio.ensure_future(_disconnected(request))
     waited: set[asyncio.Future[Any]] = {job.answer, gone}
     try:
@@ -161,7 +157,7 @@ async def _answer(request: Request, lane: Lane, job: Job, seconds: float) -> lis
         raise HttpError(504, "too_slow", f"there was no answer within {seconds:g} seconds; send fewer or shorter texts")
     finally:
         gone.cancel()
-        lane.withdraw(job)
+        queue.withdraw(job)
 
 
 async def _disconnected(request: Request) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
-from zerotag.serve.lane import Lane
+from zerotag.serve.batch_queue import BatchQueue
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -27,17 +27,17 @@ class Metrics:
         )
         self._rejected = Counter("zerotag_rejected", "Requests refused, by reason.", ["code"], registry=self._registry)
         self._sentences = Counter(
-            "zerotag_sentences", "Sentences labelled.", ["model", "lane"], registry=self._registry
+            "zerotag_sentences", "Sentences labelled.", ["model", "queue"], registry=self._registry
         )
         self._batches = Histogram(
             "zerotag_batch_sentences",
             "Sentences that went through a model together.",
-            ["model", "lane"],
+            ["model", "queue"],
             buckets=_SENTENCES,
             registry=self._registry,
         )
         self._waiting = Gauge(
-            "zerotag_queue", "Sub-words, or explained texts, that wait.", ["model", "lane"], registry=self._registry
+            "zerotag_queue", "Sub-words, or explained texts, that wait.", ["model", "queue"], registry=self._registry
         )
         self._reloads = Counter("zerotag_reloads", "Models replaced.", ["model", "outcome"], registry=self._registry)
 
@@ -54,16 +54,16 @@ class Metrics:
         """Count a model folder that changed, and whether it could be loaded."""
         self._reloads.labels(model, outcome).inc()
 
-    def watch_lane(self, model: str, kind: str, lane: Lane) -> Callable[[int], None]:
-        """Show how much waits in a lane; gives what to call with the number of sentences after each round."""
-        self._waiting.labels(model, kind).set_function(lambda: lane.waiting)
+    def watch_queue(self, model: str, kind: str, queue: BatchQueue) -> Callable[[int], None]:
+        """Show how much waits in a queue; gives what to call with the number of sentences after each batch."""
+        self._waiting.labels(model, kind).set_function(lambda: queue.waiting)
         sentences, batches = self._sentences.labels(model, kind), self._batches.labels(model, kind)
 
-        def after_round(count: int) -> None:
+        def after_batch(count: int) -> None:
             sentences.inc(count)
             batches.observe(count)
 
-        return after_round
+        return after_batch
 
     def text(self) -> bytes:
         """All of it in Prometheus' text format."""

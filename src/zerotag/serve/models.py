@@ -1,4 +1,4 @@
-"""The models of a service: each with its own queues, and replaced while it runs when its folder is."""
+"""The models of a service: each with a batch queue for its own word scores and one for other methods."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from zerotag.explain.native import NativeScorer
 from zerotag.inference.predictor import Predictor
 from zerotag.io.writers.jsonl import encode, record
 from zerotag.labeller import Labeller, WordLabeller
-from zerotag.serve.lane import Lane
+from zerotag.serve.batch_queue import BatchQueue
 from zerotag.serve.metrics import Metrics
 from zerotag.serve.settings import Settings
 from zerotag.types import Rule, Scored, Sentence, decide
@@ -32,7 +32,7 @@ _EXPLAINING = ("occlusion", "gradient-x-input", "integrated-gradients", "lime")
 
 
 class ServedModel:
-    """A model with a lane for its own word scores, and one for all other methods, which take much longer."""
+    """A model with a queue for its own word scores, and one for all other methods, which take much longer."""
 
     def __init__(self, name: str, labeller: Labeller, settings: Settings, metrics: Metrics) -> None:
         self.name = name
@@ -47,27 +47,26 @@ class ServedModel:
         batch = labeller.predictor.token_budget
         workers, threads = _workers_and_threads(labeller)
         self._native_scorer = NativeScorer(SmallerBatches(labeller.predictor), labeller.aligner)
-        self.native = Lane(
-            f"label-{name}",
+        self.native = BatchQueue(
+            f"{name}-native",
             self._label,
             subwords,
             capacity=settings.queue or 3 * batch,
-            round_cost=batch,
+            batch_cost=batch,
             workers=settings.workers or workers,
             prepare_thread=partial(_use_threads, labeller, threads),
         )
-        self.explaining = Lane(
-            f"explain-{name}",
+        self.explain = BatchQueue(
+            f"{name}-explain",
             self._explain,
             lambda _: 1,
-            capacity=settings.explaining_queue,
-            round_cost=1,
+            capacity=settings.explain_queue,
+            batch_cost=1,
             prepare_thread=_yield_to_others,
         )
-        for kind, lane in (("native", self.native), ("explaining", self.explaining)):
-            lane.on_round = metrics.watch_lane(name, kind, lane)
+        self._metrics = metrics
 
-    def lane(self, method: str) -> Lane:
+    def queue_for(self, method: str) -> BatchQueue:
         """Where jobs of a method wait; raises ZerotagError if the model cannot do it."""
         if method == "native" and method in self.methods:
             return self.native
@@ -75,16 +74,22 @@ class ServedModel:
             if self._explained is None or method == "native":
                 raise ZerotagError(f"this model has no such method; there are: {', '.join(self.methods)}")
             self._scorers[method] = create(method, self._explained)
-        return self.explaining
+        return self.explain
 
     def start(self) -> None:
         """Begin to work."""
-        self.native.start()
-        self.explaining.start()
+        for kind, queue in (("native", self.native), ("explain", self.explain)):
+            queue.on_batch = self._metrics.watch_queue(self.name, kind, queue)
+            queue.start()
+
+    @property
+    def queues(self) -> tuple[BatchQueue, BatchQueue]:
+        """Both queues."""
+        return self.native, self.explain
 
     async def close(self) -> None:
         """Finish what was accepted, and end."""
-        await asyncio.gather(self.native.close(), self.explaining.close())
+        await asyncio.gather(self.native.close(), self.explain.close())
 
     def describe(self) -> dict[str, Any]:
         """All that clients may know of it."""
@@ -116,7 +121,7 @@ class ServedModel:
 
 
 class SmallerBatches:
-    """A predictor whose batches are smaller: a round has too few sentences of like length for large ones."""
+    """A predictor whose batches are smaller: a queue's batch has too few sentences of like length for large ones."""
 
     def __init__(self, predictor: Predictor) -> None:
         self.token_budget = predictor.token_budget // 2
@@ -147,9 +152,9 @@ def _with_shared_weights(labeller: WordLabeller) -> WordLabeller:
 
 
 def _workers_and_threads(labeller: Labeller) -> tuple[int, int]:
-    """How many rounds a device works on at once, and on how many threads each.
+    """How many batches a device works on at once, and on how many threads each.
 
-    Several rounds on one thread each get more out of a processor than one round on several threads. More than a few
+    Several batches on one thread each get more out of a processor than one batch on several threads. More than a few
     would wait for one another's turn in Python, and a GPU takes one batch at a time.
     """
     if isinstance(labeller, WordLabeller) and next(labeller.network.parameters()).is_cuda:

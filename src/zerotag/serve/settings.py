@@ -51,14 +51,23 @@ class Settings:
     workers: int | None = None
     """Batches that a model works on at once. None: what suits the device."""
 
-    explaining_queue: int = 32
+    explain_queue: int = 32
     """Texts that may wait for methods other than the model's own."""
 
     body_seconds: float = 10.0
     """How long a client may take to send a request."""
 
-    answer_seconds: float = 60.0
-    """How long an answer may take before the request is given up."""
+    request_seconds: float = 60.0
+    """Time limit of a request: then its work is cancelled and it is answered with 504."""
+
+    shutdown_seconds: float = 30.0
+    """How long accepted requests may take to finish after SIGTERM or Ctrl-C: then they are cancelled."""
+
+    stuck_seconds: float = 10.0
+    """How long cancelled work may take to end before its queue counts as stuck, and `/readyz` says so."""
+
+    reload_seconds: float = 120.0
+    """How long a replaced model folder may take to load before it is given up, and `/readyz` says so."""
 
     watch_seconds: float = 1.0
     """How often model folders are looked at for a new model."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zerotag.io.writers.style import Style
-from zerotag.types import Labelled, Rule, Scored, Sentence, Word
+from zerotag.types import NO_LABEL, Labelled, Rule, Scored, Sentence, Word, is_blank
 
 _DECIMALS = 6
 # Lone surrogates cannot be written as UTF-8; the others are line breaks for some readers, though not for JSON.
@@ -85,7 +85,11 @@ def render_scored(scored: Sequence[Scored], style: Style, origins: Iterable[Orig
     for one, origin in zip(scored, shown):  # noqa: B905 (the second may have no end)
         start, end = end, end + len(one.sentence.words)
         its_own = [_Column(column.scores[start:end], column.given[start:end]) for column in columns]
-        line = _line(one, its_own, labels, style.rules, origin)
+        rules = style.rules
+        if is_blank(one.sentence):
+            its_own = [_Column(scores, [False] * len(scores)) for scores, _ in its_own]
+            rules = (NO_LABEL,) * len(rules)
+        line = _line(one, its_own, labels, rules, origin)
         yield line if line.isascii() else _NEEDS_ESCAPE.sub(_escaped, line)
 
 

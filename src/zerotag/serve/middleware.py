@@ -1,4 +1,4 @@
-"""The door: who may come in, what every answer carries, and that no error says more than it should."""
+"""Middleware around every request: host and key, security headers, metrics, and errors that say no more than needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zerotag.serve.metrics import Metrics
 from zerotag.serve.problems import HttpError
 from zerotag.serve.settings import Settings
 
-_HEADERS = [
+SECURITY_HEADERS = [
     (
         b"content-security-policy",
         b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -33,7 +33,7 @@ _OPEN = ("/", "/healthz", "/readyz", "/docs", "/openapi.json")
 logger = logging.getLogger("zerotag.serve")
 
 
-class Guard:
+class ServiceMiddleware:
     """Checks host and key, adds security headers, counts, and turns errors into answers."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings, metrics: Metrics) -> None:
@@ -52,26 +52,26 @@ class Guard:
         if method == "HEAD":  # it is GET but for the body, which the server leaves out
             scope = {**scope, "method": "GET"}
 
-        async def send_guarded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], *_HEADERS]
+                message["headers"] = [*message["headers"], *SECURITY_HEADERS]
             await send(message)
 
         try:
             self._check(scope)
-            await self._app(scope, receive, send_guarded)
+            await self._app(scope, receive, send_with_headers)
         except HttpError as problem:
             self._metrics.rejected(problem.code)
-            await problem.response()(scope, receive, send_guarded)
+            await problem.response()(scope, receive, send_with_headers)
         except ClientDisconnect:
             status = _GONE
         except Exception as error:
             logger.error("%s %s failed: %s", method, _route(scope), _place(error))
             if not status:
                 failure = HttpError(500, "failed", "something went wrong here; it is in the log of the service")
-                await failure.response()(scope, receive, send_guarded)
+                await failure.response()(scope, receive, send_with_headers)
         finally:
             self._metrics.answered(_route(scope), method, status, time.perf_counter() - start)
 

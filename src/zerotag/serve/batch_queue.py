@@ -1,4 +1,4 @@
-"""A bounded queue in front of a few threads: what many clients wait for goes through the network together."""
+"""A bounded queue in front of a few threads: what many clients wait for goes through the network in one batch."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import NamedTuple
 
+from zerotag.inference.cancellation import CancelToken, WorkCancelledError, cancellable
+from zerotag.serve.daemon_threads import DaemonExecutor
 from zerotag.types import Sentence
 
 Work = Callable[[str, Sequence[Sentence]], list[str]]
 """What a thread does: a method's name and sentences become one JSON record per sentence."""
 
 
-class FullError(Exception):
+class QueueFullError(Exception):
     """No more may wait; there will be room in about `seconds`."""
 
     def __init__(self, seconds: int) -> None:
@@ -25,8 +26,8 @@ class FullError(Exception):
         self.seconds = seconds
 
 
-class ClosedError(Exception):
-    """Nothing is accepted any more."""
+class QueueClosedError(Exception):
+    """Nothing is accepted any more, or what was accepted could not be finished in time."""
 
 
 class Job:
@@ -79,8 +80,23 @@ class Slice(NamedTuple):
     cost: int
 
 
-class Lane:
-    """Jobs in turn. One that is too large for a round goes to the end of the queue with what is left of it."""
+class Batch:
+    """Slices that a thread works on together; cancelled once nobody waits for any of them."""
+
+    def __init__(self, slices: Sequence[Slice]) -> None:
+        self.slices = slices
+        self.cancel = CancelToken()
+        self.cancelled_at = math.inf
+
+    def cancel_if_unwanted(self) -> None:
+        """End the work if every job in it has been answered or given up."""
+        if not self.cancel.is_cancelled and all(one.job.answer.done() for one in self.slices):
+            self.cancelled_at = time.monotonic()
+            self.cancel.cancel()
+
+
+class BatchQueue:
+    """Jobs in turn. One that is too large for a batch goes to the end of the queue with what is left of it."""
 
     def __init__(
         self,
@@ -89,21 +105,24 @@ class Lane:
         cost: Callable[[Sentence], int],
         *,
         capacity: int,
-        round_cost: int,
+        batch_cost: int,
         workers: int = 1,
         prepare_thread: Callable[[], None] = lambda: None,
     ) -> None:
-        self.on_round: Callable[[int], None] = lambda _: None  # told how many sentences went through together
+        self.on_batch: Callable[[int], None] = lambda _: None  # told how many sentences went through together
+        self.name = name
         self._work = work
         self._cost = cost
         self._capacity = capacity
-        self._round_cost = round_cost
+        self._batch_cost = batch_cost
         self._waiting: deque[Job] = deque()
+        self._running: set[Batch] = set()
         self._wake = asyncio.Event()
         self._closing = False
         self._workers = workers
         self._cost_per_second = math.inf  # of one worker
-        self._threads = ThreadPoolExecutor(workers, thread_name_prefix=name, initializer=prepare_thread)
+        self._prepare_thread = prepare_thread
+        self._threads: DaemonExecutor | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
@@ -111,8 +130,19 @@ class Lane:
         """The cost of all that waits."""
         return sum(job.left for job in self._waiting)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no thread is at work, also for a batch that nobody waits for."""
+        return self._threads is None or self._threads.is_idle
+
+    @property
+    def seconds_past_cancellation(self) -> float:
+        """For how long a batch has been going on after it was cancelled, at most; work that checks ends at once."""
+        return max(0.0, time.monotonic() - min((batch.cancelled_at for batch in self._running), default=math.inf))
+
     def start(self) -> None:
         """Begin to work; needs a running event loop."""
+        self._threads = DaemonExecutor(self._workers, self.name, self._prepare_thread)
         self._tasks = [asyncio.get_running_loop().create_task(self._run()) for _ in range(self._workers)]
 
     async def close(self) -> None:
@@ -120,12 +150,24 @@ class Lane:
         self._closing = True
         self._wake.set()
         await asyncio.gather(*self._tasks)
-        self._threads.shutdown()
+        if self._threads is not None:
+            self._threads.shutdown()
+
+    def abort(self) -> int:
+        """Accept nothing more, and fail and cancel all that is accepted; tells how many jobs that were."""
+        self._closing = True
+        jobs = {*self._waiting, *(one.job for batch in self._running for one in batch.slices)}
+        unfinished = [job for job in jobs if not job.answer.done()]
+        for job in unfinished:
+            job.fail(QueueClosedError())
+        self._waiting.clear()
+        self._cancel_unwanted()
+        return len(unfinished)
 
     def submit(self, method: str, sentences: Sequence[Sentence]) -> Job:
-        """Accept a job, or raise FullError or ClosedError."""
+        """Accept a job, or raise QueueFullError or QueueClosedError."""
         if self._closing:
-            raise ClosedError
+            raise QueueClosedError
         job = Job(method, sentences, [*map(self._cost, sentences)])
         if not sentences:
             job.add(0, [])
@@ -133,36 +175,46 @@ class Lane:
         # As all take turns, it waits for as much of each as it has itself. Where nothing waits, any job will do.
         before_it = sum(min(other.left, job.left) for other in self._waiting)
         if before_it and before_it + job.left > self._capacity:
-            raise FullError(min(60, math.ceil(before_it / self._cost_per_second / self._workers) or 1))
+            raise QueueFullError(min(60, math.ceil(before_it / self._cost_per_second / self._workers) or 1))
         self._waiting.append(job)
         self._wake.set()
         return job
 
     def withdraw(self, job: Job) -> None:
-        """Forget a job that nobody waits for any more."""
+        """Give up a job that nobody waits for any more, whether it waits or is being worked on."""
         job.answer.cancel()
         with suppress(ValueError):  # it may be done, or under way
             self._waiting.remove(job)
+        self._cancel_unwanted()
+
+    def _cancel_unwanted(self) -> None:
+        for batch in self._running:
+            batch.cancel_if_unwanted()
 
     async def _run(self) -> None:
         while True:
             if slices := self._take():
-                await self._round(slices)
+                await self._process(Batch(slices))
             elif self._closing:
                 return
             else:
                 self._wake.clear()
                 await self._wake.wait()
 
-    async def _round(self, slices: Sequence[Slice]) -> None:
+    async def _process(self, batch: Batch) -> None:
         loop = asyncio.get_running_loop()
         start = time.monotonic()
-        await loop.run_in_executor(self._threads, self._answer, slices, loop)
-        self._cost_per_second = sum(one.cost for one in slices) / (time.monotonic() - start)
+        self._running.add(batch)
+        try:
+            await loop.run_in_executor(self._threads, self._answer, batch.slices, batch.cancel, loop)
+        finally:
+            self._running.discard(batch)
+        if not batch.cancel.is_cancelled:
+            self._cost_per_second = sum(one.cost for one in batch.slices) / (time.monotonic() - start)
 
     def _take(self) -> list[Slice]:
         slices: list[Slice] = []
-        room = self._round_cost
+        room = self._batch_cost
         while self._waiting and room > 0:
             job = self._waiting[0]
             if slices and job.method != slices[0].job.method:
@@ -176,18 +228,21 @@ class Lane:
                 self._waiting.append(job)
         return slices
 
-    def _answer(self, slices: Sequence[Slice], loop: asyncio.AbstractEventLoop) -> None:
+    def _answer(self, slices: Sequence[Slice], cancel: CancelToken, loop: asyncio.AbstractEventLoop) -> None:
         """In a thread: all together or, if that fails, each for itself, so that one cannot spoil the others."""
         sentences = [sentence for one in slices for sentence in one.sentences]
         try:
-            records = iter(self._work(slices[0].job.method, sentences))
+            with cancellable(cancel):
+                records = iter(self._work(slices[0].job.method, sentences))
+        except WorkCancelledError:
+            return
         except Exception as error:
             if len(slices) > 1:
                 for one in slices:
-                    self._answer([one], loop)
+                    self._answer([one], cancel, loop)
                 return
             loop.call_soon_threadsafe(slices[0].job.fail, error)
             return
-        loop.call_soon_threadsafe(self.on_round, len(sentences))  # first: who has an answer finds it counted
+        loop.call_soon_threadsafe(self.on_batch, len(sentences))  # first: who has an answer finds it counted
         for one in slices:
             loop.call_soon_threadsafe(one.job.add, one.start, [next(records) for _ in one.sentences])
