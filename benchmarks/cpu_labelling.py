@@ -26,19 +26,19 @@ from results_file import write_results
 from transformers import AutoTokenizer, BertForTokenClassification, pipeline
 
 from zerotag.bulk import run as bulk
-from zerotag.bulk.encoders import Encoder, Form
 from zerotag.bulk.inputs import Inputs
-from zerotag.bulk.unfinished import unfinished
+from zerotag.bulk.journal import unfinished
 from zerotag.config import ModelConfig, TrainConfig
-from zerotag.data import Columns, Source, read_gold
-from zerotag.encoders import load_encoder, packaged_folder
+from zerotag.explain import create
+from zerotag.inference.onnx_export import export
+from zerotag.inference.predictor import AT_ONCE
+from zerotag.io import Columns, Source, read_gold
+from zerotag.io.model_folder import Manifest
+from zerotag.io.writers.appendable import Encoder, Form
 from zerotag.labeller import Labeller, WordLabeller, load
-from zerotag.model import Network
-from zerotag.onnx.exporting import export
-from zerotag.prediction import AT_ONCE
+from zerotag.modeling.encoders import load_encoder, packaged_folder
+from zerotag.modeling.network import Network
 from zerotag.render import Style
-from zerotag.scorers import create
-from zerotag.storage import Manifest
 from zerotag.types import Rule
 
 LAYERS = 6

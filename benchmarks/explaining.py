@@ -25,12 +25,12 @@ from lime.lime_text import LimeTextExplainer
 from made_up import LAYERS, labeller, texts
 from results_file import row, write_results
 
-from zerotag.inference import best_device, precision
+from zerotag.explain import create
+from zerotag.explain.lime import LimeScorer, linear_weights
+from zerotag.explain.masking import Masker, Versions
+from zerotag.inference.torch_predictor import best_device, precision
 from zerotag.labeller import WordLabeller
-from zerotag.model import TensorBatch
-from zerotag.scorers import create
-from zerotag.scorers.lime import LimeScorer, linear_weights
-from zerotag.scorers.masking import Masker, Versions
+from zerotag.modeling.network import TensorBatch
 from zerotag.types import FloatArray, Sentence
 
 BATCH = 256  # masked texts, as the package's users give them to a network

@@ -61,15 +61,15 @@ def peer(device: torch.device, task: str, *, quick: bool) -> Callable[[list[str]
 
 def label_file(made: WordLabeller, source: Path, out: Path, hosts: object) -> None:
     """What `zerotag label` does, once the model is loaded and workers have started."""
-    from zerotag.bulk.encoders import Encoder, Form
-    from zerotag.bulk.hosts import Hosts
     from zerotag.bulk.inputs import Inputs
-    from zerotag.bulk.overlap import Overlap
+    from zerotag.bulk.journal import unfinished
+    from zerotag.bulk.pipeline import Overlap
     from zerotag.bulk.run import Run, label_to_file
-    from zerotag.bulk.unfinished import unfinished
-    from zerotag.data import Columns, Source
+    from zerotag.bulk.workers import Hosts
+    from zerotag.explain import create
+    from zerotag.io import Columns, Source
+    from zerotag.io.writers.appendable import Encoder, Form
     from zerotag.render import Style
-    from zerotag.scorers import create
 
     inputs = Inputs([Source(source)], Columns())
     inputs.check()
@@ -89,7 +89,7 @@ def label_file(made: WordLabeller, source: Path, out: Path, hosts: object) -> No
 
 def from_text_to_lines(device: torch.device, options: argparse.Namespace) -> list[dict[str, object]]:
     """Rates of everybody, measured in turn."""
-    from zerotag.bulk.hosts import Hosts
+    from zerotag.bulk.workers import Hosts
 
     sentences = texts(options.sentences)
     few = sentences[: options.peer_sentences]
@@ -171,12 +171,12 @@ def forward_pass(
     """Rates of the whole network as it is labelled with, and of its encoder."""
     import torch
 
-    from zerotag.batching import by_token_budget
-    from zerotag.fused import lean
-    from zerotag.inference import attention_without_plans, evaluating, precision, token_budget
-    from zerotag.model import TensorBatch
-    from zerotag.subwords import Frame, SubWords
-    from zerotag.words import split
+    from zerotag.inference.torch_predictor import attention_without_plans, evaluating, precision, token_budget
+    from zerotag.modeling.bf16_copy import lean
+    from zerotag.modeling.network import TensorBatch
+    from zerotag.text.batching import by_token_budget
+    from zerotag.text.segmentation import split
+    from zerotag.text.subwords import Frame, SubWords
 
     made = labeller(depth, device, quick=options.quick)
     encoded = made.aligner.encode([split(text) for text in texts(64 if options.quick else AT_ONCE)])

@@ -34,9 +34,9 @@ from transformers import (
 )
 
 from zerotag.config import PLAIN, PRESETS, ModelConfig, TrainConfig
-from zerotag.training import Progress, train
+from zerotag.text.segmentation import split
+from zerotag.training.recipe import Progress, train
 from zerotag.types import Corpus, Example
-from zerotag.words import split
 
 BATCH = 16
 LENGTH = 128

@@ -40,7 +40,7 @@ def tokenizer_and_shape(*, quick: bool) -> tuple[PreTrainedTokenizerBase, MPNetC
     folder = Path(os.environ.get("ZEROTAG_ENCODERS", "."), ENCODER)
     if not quick:
         return AutoTokenizer.from_pretrained(folder), AutoConfig.from_pretrained(folder)
-    from zerotag.encoders import packaged_folder
+    from zerotag.modeling.encoders import packaged_folder
 
     tokenizer = AutoTokenizer.from_pretrained(packaged_folder())
     tiny = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64}
@@ -69,11 +69,11 @@ def labeller(depth: int, device: torch.device, *, quick: bool) -> WordLabeller:
     from transformers import MPNetModel
 
     from zerotag.config import ModelConfig, TrainConfig
+    from zerotag.io.model_folder import Manifest
     from zerotag.labeller import WordLabeller
-    from zerotag.model import Network
-    from zerotag.storage import Manifest
+    from zerotag.modeling.network import Network
+    from zerotag.text.segmentation import split
     from zerotag.types import Rule
-    from zerotag.words import split
 
     tokenizer, shape = tokenizer_and_shape(quick=quick)
     shape.num_hidden_layers = depth

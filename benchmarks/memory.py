@@ -33,10 +33,10 @@ def make_model(folder: Path) -> None:
     from transformers import AutoModel, BertConfig
 
     from zerotag.config import ModelConfig, TrainConfig
-    from zerotag.encoders import load_encoder
+    from zerotag.io.model_folder import Manifest
     from zerotag.labeller import WordLabeller
-    from zerotag.model import Network
-    from zerotag.storage import Manifest
+    from zerotag.modeling.encoders import load_encoder
+    from zerotag.modeling.network import Network
     from zerotag.types import Rule
 
     config = ModelConfig(depth=1)

@@ -17,12 +17,12 @@ from pathlib import Path
 from results_file import row, write_results
 
 from zerotag import demo, load
-from zerotag.compare.corpora import drawn, released
-from zerotag.data.corpora import CORPORA
-from zerotag.evaluate import Report, evaluate
+from zerotag.evaluation.report import Report, evaluate
+from zerotag.inference.onnx_export import export
 from zerotag.labeller import Labeller, WordLabeller
-from zerotag.onnx.exporting import export
-from zerotag.training import train
+from zerotag.research.compare.corpora import drawn, released
+from zerotag.research.corpora import CORPORA
+from zerotag.training.recipe import train
 from zerotag.types import Corpus, GoldExample
 
 SENTENCES = 2_000  # of CoNLL-2010 to train on

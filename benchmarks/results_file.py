@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from zerotag.storage import versions, whole_file
+from zerotag.io.model_folder import versions, whole_file
 
 RESULTS = Path(__file__).parent / "results"
 

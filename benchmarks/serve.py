@@ -46,10 +46,10 @@ def make_model(folder: Path) -> None:
     import torch
 
     from zerotag.config import ModelConfig, TrainConfig
-    from zerotag.encoders import load_encoder
+    from zerotag.io.model_folder import Manifest
     from zerotag.labeller import WordLabeller
-    from zerotag.model import Network
-    from zerotag.storage import Manifest
+    from zerotag.modeling.encoders import load_encoder
+    from zerotag.modeling.network import Network
     from zerotag.types import Rule
 
     encoder, tokenizer = load_encoder(ModelConfig())
@@ -65,7 +65,7 @@ def label(folder: Path) -> None:
     """What `zerotag label` does, without its start: for each line, a number of seconds, prints sentences per second."""
     from zerotag.labeller import load
     from zerotag.render import FORMATS, Style
-    from zerotag.words import split
+    from zerotag.text.segmentation import split
 
     labeller = load(folder)
     style = Style(label_names=labeller.label_names, rules=labeller.rules, title="")

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerotag.compare.messages import Failed, Finished, Group, Heartbeat, Tell
+from zerotag.research.compare.messages import Failed, Finished, Group, Heartbeat, Tell
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from zerotag.bulk.encoders import Form
 from zerotag.bulk.inputs import Inputs
 from zerotag.bulk.run import Progress, Run
-from zerotag.data import Columns, Source
+from zerotag.explain.random import RandomScorer
+from zerotag.io import Columns, Source
+from zerotag.io.writers.appendable import Form
 from zerotag.render import Style
-from zerotag.scorers.random import RandomScorer
 from zerotag.types import Rule
 
 

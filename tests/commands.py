@@ -30,7 +30,7 @@ ENVIRONMENT = {
 
 # Processes that are forked from a server which has imported torch already: as real, and there at once.
 _forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(["zerotag.cli.app", "zerotag.training", "transformers.models.bert.modeling_bert"])
+_forks.set_forkserver_preload(["zerotag.cli.app", "zerotag.training.recipe", "transformers.models.bert.modeling_bert"])
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 
 import tiny
-from zerotag.align import Aligner, Batch
 from zerotag.config import ModelConfig, TrainConfig
-from zerotag.model import Network
+from zerotag.modeling.network import Network
+from zerotag.text.alignment import Aligner, Batch
 from zerotag.types import Sentence
 
 RATES = (0.01, 0.02, 0.005, 0.01, 0.003, 0.001)

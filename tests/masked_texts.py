@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from zerotag.align import Encoded
-from zerotag.inference import predict
+from zerotag.inference.torch_predictor import predict
 from zerotag.labeller import WordLabeller
+from zerotag.text.alignment import Encoded
 from zerotag.types import FloatArray
 
 MASK = 4

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from zerotag.soft_attention import SoftAttention
+from zerotag.modeling.heads import SoftAttention
 
 Vector = Sequence[float]
 Matrix = Sequence[Vector]

@@ -9,10 +9,10 @@ import pytest
 
 import tiny
 import zerotag.demo
-from zerotag.data import read_gold
 from zerotag.demo import PARTS, measure, write_report
+from zerotag.io import read_gold
 from zerotag.render import Style
-from zerotag.training import Progress
+from zerotag.training.recipe import Progress
 from zerotag.types import Corpus, GoldExample, Rule
 
 
@@ -86,7 +86,7 @@ def test_it_trains_on_the_training_part(monkeypatch: pytest.MonkeyPatch) -> None
     def show(_: Progress) -> None:
         pass
 
-    monkeypatch.setattr("zerotag.training.train", train)
+    monkeypatch.setattr("zerotag.training.recipe.train", train)
     assert zerotag.demo.train(device=None, on_progress=show) == "labeller"  # type: ignore[comparison-overlap]
     ((corpus, options),) = given
     assert isinstance(corpus, Corpus)

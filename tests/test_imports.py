@@ -4,7 +4,9 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize("module", ["zerotag", "zerotag.types", "zerotag.config", "zerotag.align", "zerotag.cli.app"])
+@pytest.mark.parametrize(
+    "module", ["zerotag", "zerotag.types", "zerotag.config", "zerotag.text.alignment", "zerotag.cli.app"]
+)
 def test_torch_is_not_imported_before_it_is_needed(module: str) -> None:
     program = f"import sys, {module}; print(sorted({{'torch', 'transformers'}} & set(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

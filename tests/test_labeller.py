@@ -67,7 +67,7 @@ def test_a_text_without_words(labeller: WordLabeller) -> None:
 
 def test_loading_needs_nothing_but_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from zerotag.config import ModelConfig, TrainConfig
-    from zerotag.training import train
+    from zerotag.training.recipe import train
 
     encoder = tiny.encoder_folder(tmp_path / "encoder")
     trained = train(tiny.corpus(20), model=ModelConfig(encoder=str(encoder)), training=TrainConfig(epochs=1))

@@ -21,9 +21,9 @@ from transformers import (
 )
 
 from zerotag.config import ModelConfig, TrainConfig
+from zerotag.io.model_folder import Manifest
 from zerotag.labeller import WordLabeller
-from zerotag.model import Network
-from zerotag.storage import Manifest
+from zerotag.modeling.network import Network
 from zerotag.types import Corpus, Example, Rule, Sentence
 
 FAMILIES = ("bert", "roberta", "distilbert", "mpnet", "electra", "deberta-v2", "modernbert")

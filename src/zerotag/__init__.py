@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from zerotag.client import Client as Client
     from zerotag.config import ModelConfig as ModelConfig
     from zerotag.config import TrainConfig as TrainConfig
-    from zerotag.data import read as read
-    from zerotag.data import read_gold as read_gold
     from zerotag.errors import ZerotagError as ZerotagError
+    from zerotag.io import read as read
+    from zerotag.io import read_gold as read_gold
     from zerotag.labeller import WordLabeller as WordLabeller
     from zerotag.labeller import load as load
-    from zerotag.training import train as train
+    from zerotag.training.recipe import train as train
     from zerotag.types import Corpus as Corpus
     from zerotag.types import Example as Example
     from zerotag.types import Sentence as Sentence
@@ -26,12 +26,12 @@ _HOMES = {
     "Client": "zerotag.client",
     "ModelConfig": "zerotag.config",
     "TrainConfig": "zerotag.config",
-    "read": "zerotag.data",
-    "read_gold": "zerotag.data",
+    "read": "zerotag.io",
+    "read_gold": "zerotag.io",
     "ZerotagError": "zerotag.errors",
     "WordLabeller": "zerotag.labeller",
     "load": "zerotag.labeller",
-    "train": "zerotag.training",
+    "train": "zerotag.training.recipe",
     "Corpus": "zerotag.types",
     "Example": "zerotag.types",
     "Sentence": "zerotag.types",

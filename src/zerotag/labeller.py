@@ -9,19 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from zerotag.align import Aligner
 from zerotag.errors import ZerotagError
-from zerotag.prediction import Predictor
-from zerotag.scorers.native import NativeScorer
-from zerotag.storage import DAMAGED, WEIGHTS, Manifest, read_manifest, write_folder
+from zerotag.explain.native import NativeScorer
+from zerotag.inference.predictor import Predictor
+from zerotag.io.model_folder import DAMAGED, WEIGHTS, Manifest, read_manifest, write_folder
+from zerotag.text.alignment import Aligner
+from zerotag.text.segmentation import split
 from zerotag.types import Labelled, Rule, Scored, Sentence, decide
-from zerotag.words import split
 
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedTokenizerBase
 
-    from zerotag.model import Network
+    from zerotag.modeling.network import Network
 
 # Torch and the hub are imported on use: a model that was exported to ONNX needs neither.
 
@@ -72,8 +72,8 @@ class WordLabeller(Labeller):
     """A trained network in torch with its tokenizer."""
 
     def __init__(self, network: Network, tokenizer: PreTrainedTokenizerBase, manifest: Manifest) -> None:
-        from zerotag.encoders import aligner_for
-        from zerotag.inference import TorchPredictor
+        from zerotag.inference.torch_predictor import TorchPredictor
+        from zerotag.modeling.encoders import aligner_for
 
         super().__init__(TorchPredictor(network), aligner_for(manifest.model, tokenizer), manifest)
         self.network = network
@@ -111,9 +111,9 @@ class WordLabeller(Labeller):
         from safetensors.torch import load_file
         from transformers import AutoTokenizer
 
-        from zerotag.encoders import empty_encoder, encoder_config
-        from zerotag.inference import best_device, usable_device
-        from zerotag.model import Network
+        from zerotag.inference.torch_predictor import best_device, usable_device
+        from zerotag.modeling.encoders import empty_encoder, encoder_config
+        from zerotag.modeling.network import Network
 
         place = best_device() if device is None else usable_device(device)
         try:
@@ -149,7 +149,7 @@ def load(name_or_folder: str | Path, *, device: str | torch.device | None = None
         return WordLabeller._read(folder, manifest, device)
     if device is not None and str(device).partition(":")[0] != "cpu":
         raise ZerotagError(f"{folder} was exported for ONNX Runtime, which runs it on the processor, not on {device}")
-    from zerotag.onnx.running import read_exported
+    from zerotag.inference.onnx_predictor import read_exported
 
     predictor, aligner = read_exported(folder, manifest)
     return Labeller(predictor, aligner, manifest)

@@ -17,8 +17,8 @@ from file_formats import FORMATS, as_parquet, as_text
 from source_files import write
 from zerotag.bulk import inputs as inputs_module
 from zerotag.bulk.inputs import BEGINNING, Chunk, Inputs
-from zerotag.data import Columns, Source
 from zerotag.errors import ZerotagError
+from zerotag.io import Columns, Source
 
 WORDS = st.text("añ字😀", min_size=1, max_size=3)
 TEXTS = st.lists(st.lists(WORDS, min_size=1, max_size=3).map(" ".join), max_size=7)

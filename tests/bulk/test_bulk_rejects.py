@@ -11,7 +11,7 @@ import pytest
 from bulk_runs import inputs, packed
 from source_files import write
 from zerotag.bulk.inputs import BEGINNING, Chunk, Cursor
-from zerotag.data import lines
+from zerotag.io import lines
 
 KINDS: dict[str, tuple[str, bytes, int, str, str]] = {
     # file, content around a bad record, its line, its reason, how it begins; "one" and "two" are fine

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from bulk_runs import JSONL, run, style
 from source_files import write
 from zerotag.bulk import run as run_module
-from zerotag.bulk.encoders import Form, encoder
 from zerotag.bulk.inputs import Rejected
+from zerotag.bulk.journal import Unfinished, folder_of, unfinished
 from zerotag.bulk.run import Progress, RecordError, Run, label_to_file, label_to_page
 from zerotag.bulk.state import State
-from zerotag.bulk.unfinished import Unfinished, folder_of, unfinished
+from zerotag.io.writers.appendable import Form, encoder
 from zerotag.types import Rule, Scored, Sentence
 
 LINES = "".join(f"pump {i} may leak\n" if i % 5 else f"pump {i}\0\n" for i in range(23))

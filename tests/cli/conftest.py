@@ -10,7 +10,7 @@ import tiny
 import toy
 from commands import CommandLine
 from zerotag.config import ModelConfig, TrainConfig
-from zerotag.training import train
+from zerotag.training.recipe import train
 
 
 @pytest.fixture

@@ -283,7 +283,7 @@ def limit_files_to(size: int) -> None:
 
 def limit_checkpoints() -> None:
     """Written after the first step."""
-    mock.patch("zerotag.run.CHECKPOINT_SECONDS", 0.0).start()
+    mock.patch("zerotag.training.loop.CHECKPOINT_SECONDS", 0.0).start()
     limit_files_to(20_000)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import toy
 from commands import CommandLine
-from zerotag.data import read_gold
+from zerotag.evaluation.tuning import best_head_from_word_labels
+from zerotag.io import read_gold
 from zerotag.labeller import WordLabeller, load
-from zerotag.scorers.heads import best_head_from_word_labels
 
 
 def test_the_table(zerotag: CommandLine, model: Path, gold_file: Path) -> None:

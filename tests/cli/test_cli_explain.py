@@ -14,7 +14,7 @@ import toy
 from commands import CommandLine
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.labeller import WordLabeller, load
-from zerotag.training import train
+from zerotag.training.recipe import train
 from zerotag.types import Rule
 
 TEXT = "The pump may leak."

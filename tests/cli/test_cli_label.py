@@ -9,7 +9,7 @@ import pytest
 
 import toy
 from commands import CommandLine
-from zerotag.data import read_gold, stream
+from zerotag.io import read_gold, stream
 from zerotag.labeller import load
 
 TEXT = "the pump may leak , perhaps .\na valve holds at night .\n"

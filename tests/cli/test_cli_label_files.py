@@ -18,9 +18,9 @@ import tiny
 from bulk_runs import packed, unpacked
 from commands import CommandLine, Started, error_line
 from zerotag.bulk.run import Progress
-from zerotag.cli import labelling
+from zerotag.cli import label as label_command
 from zerotag.cli import progress as cli_progress
-from zerotag.cli.labelling_progress import describe
+from zerotag.cli.label_progress import describe
 
 TEXTS = [" ".join(words) for words, _ in tiny.sentences(9)]
 SECONDS = re.compile(r"\d+ s \([\d,.]+ sentences/s\)")
@@ -136,12 +136,12 @@ def test_strict(zerotag: CommandLine, model: Path, tmp_path: Path, files: list[P
 def test_strict_does_not_go_on_after_rejects(
     zerotag: CommandLine, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelling, "_AT_ONCE", 2)
+    monkeypatch.setattr(label_command, "_AT_ONCE", 2)
     monkeypatch.setattr("zerotag.bulk.run.COMMIT_SECONDS", 0.0)
     source, out = tmp_path / "in.txt", tmp_path / "out.jsonl"
     source.write_bytes(b"one\n\xff\nthree\nfour\n\xfe\n")
     command = ("label", model, source, "--out", out)
-    with mock.patch("zerotag.bulk.unfinished.Unfinished.finish", side_effect=KeyboardInterrupt):
+    with mock.patch("zerotag.bulk.journal.Unfinished.finish", side_effect=KeyboardInterrupt):
         assert zerotag(*command).code == 130
     before = {path: path.read_bytes() for path in (tmp_path / "out.jsonl.partial").iterdir()}
     assert zerotag.fails(*command, "--resume", "--strict") == (
@@ -225,14 +225,14 @@ def test_a_complete_output_is_not_called_so_for_other_files(zerotag: CommandLine
 
 def commit_often_and_limit_files(size: int) -> None:
     mock.patch("zerotag.bulk.run.COMMIT_SECONDS", 0.0).start()
-    mock.patch.object(labelling, "_AT_ONCE", 10).start()
+    mock.patch.object(label_command, "_AT_ONCE", 10).start()
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 def test_no_space_in_the_middle(zerotag: CommandLine, model: Path, tmp_path: Path) -> None:
     source, out, undisturbed = (tmp_path / name for name in ("in.txt", "out.jsonl", "undisturbed.jsonl"))
     source.write_text("".join(f"{text}\n" for text in TEXTS * 8))
-    with mock.patch.object(labelling, "_AT_ONCE", 10):
+    with mock.patch.object(label_command, "_AT_ONCE", 10):
         zerotag.succeeds("label", model, source, "--out", undisturbed)
     command = ["label", model, source, "--out", out]
     size = undisturbed.stat().st_size // 2
@@ -241,7 +241,7 @@ def test_no_space_in_the_middle(zerotag: CommandLine, model: Path, tmp_path: Pat
     assert not out.exists()
     line = zerotag.fails(*command)
     assert line == f"{out}.partial holds an unfinished run; --resume goes on with it, --overwrite starts anew"
-    with mock.patch.object(labelling, "_AT_ONCE", 10):
+    with mock.patch.object(label_command, "_AT_ONCE", 10):
         outcome = zerotag(*command, "--resume")
     assert outcome.code == 0
     assert re.match(r"going on after \d+ sentences\n72 sentences, ", outcome.err)
@@ -252,7 +252,7 @@ def test_progress_in_a_log(
     zerotag: CommandLine, model: Path, tmp_path: Path, files: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cli_progress, "SECONDS_BETWEEN_LINES", 0.0)
-    monkeypatch.setattr(labelling, "_AT_ONCE", 3)
+    monkeypatch.setattr(label_command, "_AT_ONCE", 3)
     lines = zerotag("label", model, *files, "--out", tmp_path / "out.tsv").err.splitlines()
     assert re.fullmatch(r"\d+ % · 3 sentences · [\d,.]+/s · \d+ s left", lines[0])
     assert re.fullmatch(r"100 % · 9 sentences · [\d,.]+/s · 0 s left · 4 rejected", lines[4])
@@ -263,7 +263,7 @@ def test_a_slow_method_shows_its_progress_more_often(
     zerotag: CommandLine, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cli_progress, "SECONDS_BETWEEN_LINES", 0.0)
-    monkeypatch.setattr(labelling, "_AT_ONCE", 64)
+    monkeypatch.setattr(label_command, "_AT_ONCE", 64)
     source = tmp_path / "in.txt"
     source.write_text("".join(f"{text}\n" for text in TEXTS[:4]))
     lines = zerotag("label", model, source, "--method", "occlusion", "--out", tmp_path / "out.tsv").err.splitlines()

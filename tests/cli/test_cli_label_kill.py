@@ -18,8 +18,8 @@ import pytest
 import tiny
 from commands import CommandLine, Outcome, Started
 from moments import after_calls, die, die_after, interrupt
-from zerotag.bulk.unfinished import Unfinished
-from zerotag.cli import labelling
+from zerotag.bulk.journal import Unfinished
+from zerotag.cli import label as label_command
 
 DONE, KILLED = 0, -signal.SIGKILL
 FILE_EVENTS = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.truncate")
@@ -42,7 +42,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def small_chunks() -> None:
     """Many chunks, each of which counts at once."""
-    mock.patch.object(labelling, "_AT_ONCE", AT_ONCE).start()
+    mock.patch.object(label_command, "_AT_ONCE", AT_ONCE).start()
     mock.patch("zerotag.bulk.run.COMMIT_SECONDS", 0.0).start()
 
 
@@ -106,7 +106,7 @@ def content(folder: Path) -> bytes:
 
 def keep_every_state(folder: Path, copies: Path) -> None:
     """Copy the folder before every operation on files in it; of what is not flushed nothing is there after a kill."""
-    mock.patch.object(labelling, "_AT_ONCE", AT_ONCE * 15).start()
+    mock.patch.object(label_command, "_AT_ONCE", AT_ONCE * 15).start()
     mock.patch("zerotag.bulk.run.COMMIT_SECONDS", 0.0).start()
     busy = False
 
@@ -131,7 +131,7 @@ def test_goes_on_from_every_state_that_a_kill_can_leave(
     states = {content(folder): folder for folder in copies.iterdir()}.values()
     assert len(states) > 12
 
-    monkeypatch.setattr(labelling, "_AT_ONCE", AT_ONCE * 15)
+    monkeypatch.setattr(label_command, "_AT_ONCE", AT_ONCE * 15)
     for folder in states:
         killed = Labelling(folder, f"out.{form}", model, sources)
         zerotag.succeeds(*killed.arguments)

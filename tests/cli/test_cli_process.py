@@ -13,7 +13,7 @@ import pytest
 
 import tiny
 from commands import COMMAND, ENVIRONMENT
-from zerotag.onnx.exporting import export
+from zerotag.inference.onnx_export import export
 
 LINES = [" ".join(words) + "\n" for words, _ in tiny.sentences(1500)]
 

@@ -23,7 +23,7 @@ import toy
 from commands import CommandLine, Outcome, Started, error_line
 from moments import after_calls, die, die_after, interrupt
 from zerotag.config import PRESETS
-from zerotag.run import Run
+from zerotag.training.loop import Run
 
 DONE = 0
 KILLED = -signal.SIGKILL
@@ -87,8 +87,8 @@ def with_a_short_teacher() -> None:
 def checkpoint_often() -> None:
     """After every step, however long it takes to write."""
     with_a_short_teacher()
-    mock.patch("zerotag.run.CHECKPOINT_SECONDS", 0.0).start()
-    mock.patch("zerotag.run.Run._saving_took", mock.PropertyMock(return_value=0.0), create=True).start()
+    mock.patch("zerotag.training.loop.CHECKPOINT_SECONDS", 0.0).start()
+    mock.patch("zerotag.training.loop.Run._saving_took", mock.PropertyMock(return_value=0.0), create=True).start()
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_killed_at_random_moments(
 def die_at(function: str) -> None:
     """When a training calls some function."""
     checkpoint_often()
-    mock.patch(f"zerotag.training.{function}", die).start()
+    mock.patch(f"zerotag.training.recipe.{function}", die).start()
 
 
 def die_in_second_epoch(*, of_teacher: bool) -> None:
@@ -143,7 +143,7 @@ def die_in_second_epoch(*, of_teacher: bool) -> None:
             die()
         train_epoch(run)
 
-    mock.patch("zerotag.run.Run._epoch", epoch).start()
+    mock.patch("zerotag.training.loop.Run._epoch", epoch).start()
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def keep_every_state(folder: Path, copies: Path) -> None:
         save_file(tensors, path, **options)
         copy(half=path)
 
-    mock.patch("zerotag.checkpoint.save_file", write_half).start()
+    mock.patch("zerotag.training.checkpoints.save_file", write_half).start()
     mock.patch("safetensors.torch.save_file", write_half).start()
     sys.addaudithook(watch)
 

@@ -14,9 +14,9 @@ import pytest
 import toy
 from commands import CommandLine
 from zerotag.cli.progress import TrainingProgress, describe, duration
+from zerotag.io.locks import only_us
 from zerotag.labeller import load
-from zerotag.locking import only_us
-from zerotag.training import Progress
+from zerotag.training.recipe import Progress
 from zerotag.types import GoldExample
 
 LABELS = tuple(toy.CUES)

@@ -1,5 +1,6 @@
-from zerotag.evaluate import Counts, LabelReport, Measures, Report
-from zerotag.render.tables import Table, score_table
+from zerotag.evaluation.report import Counts, LabelReport, Measures, Report
+from zerotag.evaluation.tables import score_table
+from zerotag.render.tables import Table
 from zerotag.types import Rule
 
 MEASURES = Measures(0.951, 0.92, 0.9352, 0.5, 0.25, 1 / 3, 0.6, highest_word_f1=0.4)

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 import tiny
 from browser import downloaded, marked, opened, settled, write
 from services import Service
-from zerotag.data import read_gold
+from zerotag.io import read_gold
 from zerotag.serve.assets import PAGE
 
 TEXT = "The pump may fail in winter.\nPerhaps the valve holds, perhaps it leaks.\nThe report works."

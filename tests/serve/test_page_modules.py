@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page
 
 from browser import module, opened
 from services import Service
-from zerotag.render.style import position
+from zerotag.render.scale import position
 from zerotag.types import Rule
 
 

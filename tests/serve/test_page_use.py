@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from browser import HEDGES, THREE, downloaded, marked, opened, settled, write
 from services import Service
-from zerotag.data import read, read_gold
+from zerotag.io import read, read_gold
 from zerotag.types import Rule
 
 TEXT = "The pump may fail in winter.\nThe valve holds."

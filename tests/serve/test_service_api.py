@@ -13,8 +13,8 @@ import pytest
 import tiny
 from services import JSON, Service
 from zerotag.config import ModelConfig
+from zerotag.io.writers.jsonl import encode, record
 from zerotag.labeller import Labeller, WordLabeller
-from zerotag.render.jsonl import encode, record
 from zerotag.serve.assets import PAGE
 from zerotag.serve.settings import Limits, Settings
 

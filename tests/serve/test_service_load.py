@@ -18,7 +18,7 @@ import pytest
 
 import tiny
 from services import Reply, Service, until
-from zerotag.render.jsonl import record
+from zerotag.io.writers.jsonl import record
 from zerotag.serve.models import ServedModel
 from zerotag.serve.settings import Settings
 from zerotag.types import Scored, Sentence

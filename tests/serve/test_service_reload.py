@@ -11,8 +11,8 @@ import pytest
 import tiny
 from services import Service, until
 from zerotag.config import ModelConfig
+from zerotag.io.writers.jsonl import record
 from zerotag.labeller import WordLabeller
-from zerotag.render.jsonl import record
 from zerotag.serve.settings import Settings
 
 TEXT = "the pump may fail"

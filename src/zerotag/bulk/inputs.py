@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from zerotag.bulk.pieces import Cutting, Piece, Reader, Records, Rejected
-from zerotag.data import START, Columns, Position, Record, Source, records
-from zerotag.data.lines import Line, raw_lines
+from zerotag.bulk.chunks import Cutting, Piece, Reader, Records, Rejected
 from zerotag.errors import ZerotagError
-from zerotag.render.jsonl import Origin
+from zerotag.io import START, Columns, Position, Record, Source, records
+from zerotag.io.lines import Line, raw_lines
+from zerotag.io.writers.jsonl import Origin
 from zerotag.types import Sentence
 
 __all__ = ["BEGINNING", "Chunk", "Cursor", "Inputs", "Rejected", "Unread"]

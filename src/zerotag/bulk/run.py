@@ -9,18 +9,18 @@ from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, BinaryIO
 
-from zerotag.bulk.encoders import Encoder, Form, decided
 from zerotag.bulk.inputs import Chunk, Cursor, Inputs, Rejected
+from zerotag.bulk.journal import Unfinished
 from zerotag.bulk.stages import Task
 from zerotag.bulk.state import State
-from zerotag.bulk.unfinished import Unfinished
 from zerotag.errors import ZerotagError
+from zerotag.explain import Scorer
+from zerotag.io.writers.appendable import Encoder, Form, decided
 from zerotag.render import FORMATS, Style
-from zerotag.scorers import Scorer
 from zerotag.types import Labelled, Rule, Scored
 
 if TYPE_CHECKING:
-    from zerotag.bulk.overlap import Overlap
+    from zerotag.bulk.pipeline import Overlap
 
 COMMIT_SECONDS = 5.0  # work that a kill may cost, beside the chunk at hand
 _HOPELESS = 1_000  # records without a single one that could be used

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zerotag.align import Aligner, Encoded, flat, word_scores
-from zerotag.bulk.encoders import Encoder
-from zerotag.bulk.pieces import Piece, Reader, Rejected
+from zerotag.bulk.chunks import Piece, Reader, Rejected
 from zerotag.bulk.state import State
-from zerotag.prediction import RowScores
-from zerotag.render.jsonl import Origin
-from zerotag.subwords import SubWords
+from zerotag.inference.predictor import RowScores
+from zerotag.io.writers.appendable import Encoder
+from zerotag.io.writers.jsonl import Origin
+from zerotag.text.alignment import Aligner, Encoded, flat, word_scores
+from zerotag.text.subwords import SubWords
 from zerotag.types import IntArray, Scored, Sentence
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from zerotag.bulk.inputs import BEGINNING, Cursor
-from zerotag.data import Position
+from zerotag.io import Position
 from zerotag.types import Rule, Scored
 
 

@@ -11,20 +11,20 @@ import typer
 from typer.main import get_command
 
 import zerotag
-from zerotag.cli import comparing, corpora, demo, evaluating, explaining, exporting, labelling, serving, training
+from zerotag.cli import compare, data, demo, evaluate, explain, export, label, serve, train
 from zerotag.errors import ZerotagError
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.command("train")(training.train)
-app.command("label")(labelling.label)
-app.command("evaluate")(evaluating.evaluate)
-app.command("explain")(explaining.explain)
+app.command("train")(train.train)
+app.command("label")(label.label)
+app.command("evaluate")(evaluate.evaluate)
+app.command("explain")(explain.explain)
 app.command("demo")(demo.demo)
-app.command("export")(exporting.export)
-app.command("data")(corpora.data)
-app.command("compare")(comparing.compare)
-app.command("results")(comparing.results)
-app.command("serve")(serving.serve)
+app.command("export")(export.export)
+app.command("data")(data.data)
+app.command("compare")(compare.compare)
+app.command("results")(compare.results)
+app.command("serve")(serve.serve)
 
 
 def _show_version(value: bool) -> None:

@@ -25,12 +25,12 @@ def demo(
 
     Trains on sentences that hedge or do not, and marks the words that hedge in new ones.
     """
-    from zerotag.storage import check_place
+    from zerotag.io.model_folder import check_place
 
     check_place(out / "model")
     from zerotag.demo import PARTS, measure, train, write_report
+    from zerotag.evaluation.tables import score_table
     from zerotag.render import FORMATS, Style
-    from zerotag.render.tables import score_table
 
     typer.echo("Training: which of these sentences hedge? Nobody says which words do it.\n")
     start = time.monotonic()

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zerotag.errors import ZerotagError
-from zerotag.scorers import METHODS
+from zerotag.explain import METHODS
 
 if TYPE_CHECKING:
-    from zerotag.data import Columns
+    from zerotag.io import Columns
     from zerotag.labeller import Labeller
 
 TextColumn = Annotated[str, typer.Option(help="Column that holds the text, in CSV, JSONL and Parquet.")]
@@ -56,7 +56,7 @@ def columns(
     text_column: str, label_column: list[str] | None, negative: list[str] | None, input_format: str | None
 ) -> Columns:
     """The shared input options as one object."""
-    from zerotag.data import Columns
+    from zerotag.io import Columns
 
     return Columns(
         text=text_column,
@@ -70,7 +70,7 @@ def chosen_device(name: str | None) -> str | None:
     """The device, if there is one of that name; None leaves the choice to the library."""
     if name is None or name == "cpu":  # neither needs torch, nor do exported models
         return name
-    from zerotag.inference import usable_device
+    from zerotag.inference.torch_predictor import usable_device
 
     return str(usable_device(name))
 
@@ -89,8 +89,8 @@ def require_no_input(output: Path | None, inputs: Iterable[Path], option: str) -
 
 def loaded(model: Path, device: str | None, method: str = "native", threshold: float | None = None) -> Labeller:
     """The model of a folder, deciding words by the thresholds of a method or by the one given."""
+    from zerotag.explain import rules_for
     from zerotag.labeller import load
-    from zerotag.scorers import rules_for
 
     labeller = load(model, device=chosen_device(device))
     rules = rules_for(method, labeller.rules)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 import typer
 
 if TYPE_CHECKING:
-    from zerotag.training import Progress
+    from zerotag.training.recipe import Progress
 
 SECONDS_BETWEEN_LINES = 30.0
 

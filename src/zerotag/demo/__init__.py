@@ -11,19 +11,19 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zerotag.data import read, read_gold
-from zerotag.evaluate import Report, evaluate
+from zerotag.evaluation.report import Report, evaluate
+from zerotag.evaluation.tables import score_table
+from zerotag.io import read, read_gold
+from zerotag.io.model_folder import whole_file
 from zerotag.render import Style
 from zerotag.render.html import Paragraph, Section, Sentences, report
-from zerotag.render.tables import score_table
-from zerotag.storage import whole_file
 from zerotag.types import Labelled, decide
 
 if TYPE_CHECKING:
     import torch
 
     from zerotag.labeller import Labeller, WordLabeller
-    from zerotag.training import Progress
+    from zerotag.training.recipe import Progress
 
 PARTS: Mapping[str, str] = {
     "test": "New sentences, hedges of the kinds seen in training",
@@ -34,7 +34,7 @@ Measured = Mapping[str, tuple[Report, list[Labelled]]]
 
 def train(*, device: str | torch.device | None, on_progress: Callable[[Progress], None]) -> WordLabeller:
     """Train on the sentence labels of the demonstration corpus."""
-    from zerotag.training import train as train_labeller
+    from zerotag.training.recipe import train as train_labeller
 
     with as_file(_corpus("train")) as path:
         corpus = read(path)

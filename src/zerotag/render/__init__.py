@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from zerotag.render import html, jsonl, terminal, tsv
-from zerotag.render.style import Renderer, Style
+from zerotag.io.writers import jsonl, tsv
+from zerotag.io.writers.style import Renderer, Style
+from zerotag.render import html, terminal
 
 FORMATS: Mapping[str, Renderer] = MappingProxyType(
     {"jsonl": jsonl.render, "tsv": tsv.render, "html": html.render, "text": terminal.render}

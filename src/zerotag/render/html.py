@@ -9,9 +9,11 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from zerotag.render.pieces import encodable, pieces
-from zerotag.render.style import Style, position
+from zerotag.io.writers.style import Style
+from zerotag.render.pieces import pieces
+from zerotag.render.scale import position
 from zerotag.render.tables import Table
+from zerotag.text.printable import encodable
 from zerotag.types import Labelled, Rule, Word
 
 _HUES = 8  # as many as the style sheet has; more labels use them again

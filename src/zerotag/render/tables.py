@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from zerotag.evaluate import LabelReport, Measures, Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,41 +13,3 @@ class Table:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
-
-
-def score_table(report: Report, caption: str) -> Table:
-    """Precision, recall, F1 and MAP in percent for every label and, where there are several, their average."""
-    measured = [(one.label, one.measures) for one in report.labels]
-    if len(measured) > 1:
-        measured.append(("average", report.macro))
-    return Table(
-        caption=caption,
-        header=("percent", "P", "R", "F1", "MAP"),
-        rows=tuple(row for name, measures in measured for row in _rows(name, measures)),
-        note="\n".join(map(_basis, report.labels)),
-    )
-
-
-def _rows(name: str, measures: Measures) -> Iterator[tuple[str, ...]]:
-    sentences = (measures.sentence_precision, measures.sentence_recall, measures.sentence_f1)
-    words = (measures.word_precision, measures.word_recall, measures.word_f1, measures.map)
-    yield (f"{name}: sentences", *map(_percent, sentences), "")
-    yield (f"{name}: words", *map(_percent, words))
-
-
-def _percent(fraction: float | None) -> str:
-    return "–" if fraction is None else f"{100 * fraction:.1f}"
-
-
-def _basis(one: LabelReport) -> str:
-    """What the scores of a label were measured on, and how its words were decided."""
-    counts, rule = one.counts, one.rule
-    basis = f"{one.label}: {counts.positive_sentences:,} of {counts.sentences:,} sentences"
-    if not counts.words:
-        return f"{basis} are positive; no word labels"
-    best = one.measures.highest_word_f1
-    return (
-        f"{basis} and {counts.positive_words:,} of {counts.words:,} words are positive; "
-        f"word threshold {rule.word_threshold:.2f} ({rule.origin})"
-        f"{'' if best is None else f'; the best one for these words would give F1 {_percent(best)}'}"
-    )

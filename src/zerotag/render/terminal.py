@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from zerotag.render.pieces import one_line, pieces
-from zerotag.render.style import Style, position
+from zerotag.io.writers.style import Style
+from zerotag.render.pieces import pieces
+from zerotag.render.scale import position
 from zerotag.render.tables import Table
+from zerotag.text.printable import one_line
 from zerotag.types import Labelled, Word
 
 if TYPE_CHECKING:

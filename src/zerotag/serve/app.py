@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 
 import zerotag
 from zerotag.errors import ZerotagError
-from zerotag.render.jsonl import encode
+from zerotag.io.writers.jsonl import encode
 from zerotag.serve import describe
 from zerotag.serve.assets import asset
 from zerotag.serve.guard import Guard

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from zerotag.errors import ZerotagError
+from zerotag.explain import Scorer, create, rules_for
+from zerotag.explain.native import NativeScorer
+from zerotag.inference.predictor import Predictor
+from zerotag.io.writers.jsonl import encode, record
 from zerotag.labeller import Labeller, WordLabeller
-from zerotag.prediction import Predictor
-from zerotag.render.jsonl import encode, record
-from zerotag.scorers import Scorer, create, rules_for
-from zerotag.scorers.native import NativeScorer
 from zerotag.serve.lane import Lane
 from zerotag.serve.metrics import Metrics
 from zerotag.serve.settings import Settings

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from zerotag.render.pieces import one_line
-from zerotag.render.style import position
+from zerotag.render.scale import position
+from zerotag.text.printable import one_line
 from zerotag.types import FloatArray, Rule, Sentence
 
 LONGEST_SHOWN, LONGEST_NAME = 24, 44  # characters

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from zerotag.io.writers.jsonl import encode
 from zerotag.render.heatmap import HeatMap, html, record
 from zerotag.render.heatmap.drawing import draw
 from zerotag.render.heatmap.png import png
 from zerotag.render.heatmap.svg import svg
-from zerotag.render.jsonl import encode
 from zerotag.types import Sentence
 
 Content = Callable[[Sequence[HeatMap], Sentence], bytes]

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
+from zerotag.io.writers.style import Style
 from zerotag.render.heatmap import HeatMap, bands, shortened
 from zerotag.render.html import Markup, Paragraph, escaped, report
-from zerotag.render.style import Style
 
 _ROOM = 90  # characters beside each other
 _PADDING = 3

@@ -1,0 +1,112 @@
+"""Reading, scoring and writing at the same time: the network scores a chunk while workers have those before and after.
+
+Chunks come out in the order of the input, and what is in them does not depend on the number of workers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import closing, contextmanager
+from typing import NamedTuple
+
+import numpy as np
+
+from zerotag.bulk.chunks import Rejected
+from zerotag.bulk.inputs import Unread
+from zerotag.bulk.stages import Read, Task, Written
+from zerotag.bulk.workers import Hosts
+from zerotag.config import BILSTM
+from zerotag.inference.predictor import Predictor, RowScores, predict_row
+from zerotag.inference.prefetch import ahead
+from zerotag.labeller import Labeller, WordLabeller
+from zerotag.text.alignment import Aligner
+from zerotag.text.subwords import SubWords
+
+_IN_FLIGHT = 4  # chunks: one is scored, the others are being read and written
+
+
+class BeingRead(NamedTuple):
+    """A chunk whose pieces are being read."""
+
+    chunk: Unread
+    reading: list[Future[Read]]
+
+
+class BeingWritten(NamedTuple):
+    """A chunk whose pieces are being written."""
+
+    rejected: list[Rejected]
+    writing: list[Future[Written]]
+
+
+class Finished(NamedTuple):
+    """A chunk with all that became of it."""
+
+    chunk: Unread
+    rejected: list[Rejected]
+    written: list[Written]
+
+
+class Overlap:
+    """Labels with a network of this process and the worker processes beside it."""
+
+    def __init__(self, hosts: Hosts, predictor: Predictor, aligner: Aligner) -> None:
+        self._hosts = hosts
+        self._predictor = predictor
+        self._aligner = aligner
+
+    def label(self, chunks: Iterable[Unread], task: Task) -> Generator[Finished]:
+        """Each chunk once it is done, in their order."""
+
+        def score(read: BeingRead) -> tuple[Unread, BeingWritten]:
+            return read.chunk, self._score(task, read.reading)
+
+        being_read = (BeingRead(chunk, [self._hosts.read(task, piece) for piece in chunk.pieces]) for chunk in chunks)
+        with closing(ahead(score, being_read, _IN_FLIGHT - 1)) as scored:
+            for chunk, (rejected, writing) in scored:
+                yield Finished(chunk, rejected, [one.result() for one in writing])
+
+    def _score(self, task: Task, reading: Sequence[Future[Read]]) -> BeingWritten:
+        pieces = [one.result() for one in reading]
+        rejected = [one for piece in pieces for one in piece.rejected]
+        pieces = [piece for piece in pieces if len(piece.subwords.lengths)]
+        if not pieces:
+            return BeingWritten(rejected, [])
+        scores = predict_row(self._predictor, self._aligner, SubWords.joined([piece.subwords for piece in pieces]))
+        parts = _split(scores, pieces)
+        return BeingWritten(
+            rejected, [self._hosts.write(task, p.kept, part) for p, part in zip(pieces, parts, strict=True)]
+        )
+
+
+def _split(scores: RowScores, pieces: Sequence[Read]) -> list[RowScores]:
+    assert scores.tokens is not None  # nobody labels words with a network that does not score them
+    sentences = np.split(scores.sentences, np.cumsum([len(piece.subwords.lengths) for piece in pieces])[:-1])
+    tokens = np.split(scores.tokens, np.cumsum([len(piece.subwords.ids) for piece in pieces])[:-1])
+    return [*map(RowScores, sentences, tokens)]
+
+
+@contextmanager
+def overlap_for(labeller: Labeller, method: str, workers: int | None = None) -> Iterator[Overlap | None]:
+    """The overlap that pays, if any: with a GPU, by default with a worker for each core but one.
+
+    On a processor the network needs all cores itself. Workers know sub-words and word scores alone: plain classifiers
+    have no such scores, and a BiLSTM reads more than sub-words.
+    """
+    config = labeller.manifest.model
+    known = method == "native" and config.head != "cls" and config.encoder != BILSTM
+    if not (known and isinstance(labeller, WordLabeller) and _on_gpu(labeller)):
+        yield None
+        return
+    with Hosts(labeller, workers or max(1, _cores() - 1)) as hosts:
+        yield Overlap(hosts, labeller.predictor, labeller.aligner)
+
+
+def _on_gpu(labeller: WordLabeller) -> bool:
+    return next(labeller.network.parameters()).device.type == "cuda"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

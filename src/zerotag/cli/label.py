@@ -1,0 +1,229 @@
+"""`zerotag label`."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import zerotag
+from zerotag.cli.label_progress import LabellingProgress, summary
+from zerotag.cli.options import (
+    Device,
+    InputFormat,
+    Method,
+    Overwrite,
+    TextColumn,
+    Threshold,
+    columns,
+    loaded,
+    require_no_input,
+)
+from zerotag.errors import ZerotagError
+
+if TYPE_CHECKING:
+    from zerotag.bulk.inputs import Inputs, Rejected
+    from zerotag.bulk.run import Run
+    from zerotag.bulk.state import State
+    from zerotag.io.writers.appendable import Form
+    from zerotag.labeller import Labeller
+    from zerotag.render import Style
+
+_AT_ONCE = 1_024  # records that are held, and scored together, at a time
+_LARGE_BUDGET = 1 << 14  # sub-words of a batch, which only a GPU has
+_COSTS = {"gradient-x-input": 4, "heads": 4, "integrated-gradients": 32, "occlusion": 32, "lime": 256}  # roughly
+_REJECTS_SHOWN = 20
+
+
+def label(
+    model: Annotated[Path, typer.Argument(metavar="MODEL_DIR", help="Model folder that `zerotag train` wrote.")],
+    sources: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[INPUT]...", help="Files to label, plain, .gz or .zst; - or nothing for standard input."
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; .gz and .zst are packed. [standard output]")] = None,
+    output_format: Annotated[
+        str | None,
+        typer.Option("--format", help="jsonl, tsv, html, text or parquet. [by --out; text in a terminal, else jsonl]"),
+    ] = None,
+    origins: Annotated[
+        bool | None,
+        typer.Option(
+            "--source/--no-source", help="Add file and line to each record of jsonl and parquet. [with several inputs]"
+        ),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first record that cannot be used, instead of listing it.")
+    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    method: Method = "native",
+    threshold: Threshold = None,
+    text_column: TextColumn = "text",
+    input_format: InputFormat = None,
+    device: Device = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Label the words of new text.
+
+    Records that cannot be used are listed in OUT.rejected.jsonl and the run goes on. Killed, it goes on with --resume.
+    """
+    from zerotag.bulk.inputs import Inputs
+    from zerotag.bulk.journal import nothing_left_to_do, rejects_of
+    from zerotag.bulk.pipeline import overlap_for
+    from zerotag.bulk.run import Run
+    from zerotag.explain import create
+    from zerotag.io import Source
+    from zerotag.io.model_folder import manifest_file
+    from zerotag.io.writers.appendable import form_for
+    from zerotag.labeller import located
+
+    paths = sources or [Path("-")]
+    form = form_for(
+        out,
+        output_format,
+        otherwise="text" if sys.stdout.isatty() else "jsonl",
+        origins=len(paths) > 1 if origins is None else origins,
+    )
+    inputs = Inputs(
+        [Source(None if path == Path("-") else path) for path in paths],
+        columns(text_column, None, None, input_format),
+    )
+    if resume:
+        _check_resume(out, form, inputs)
+    inputs.check()
+    for place in () if out is None else (out, rejects_of(out)):
+        require_no_input(place, (source.path for source in inputs.sources if source.path), "--out")
+    manifest = manifest_file(located(model))
+    made_from = [manifest, *(source.path for source in inputs.sources if source.path)]
+    if out is not None and nothing_left_to_do(out, made_from, resume=resume, overwrite=overwrite):
+        typer.echo(f"{out} is complete: nothing is left to do", err=True)
+        return
+    labeller = loaded(manifest.parent, device, method, threshold)
+    scorer = create(method, labeller)
+    typing = not inputs.are_files and sys.stdin.isatty()
+    if typing:
+        typer.echo("Type sentences, one per line; Ctrl-D ends.", err=True)
+    at_once = 1 if typing else _at_once(labeller, method)  # whoever types wants an answer to each line
+    # Whoever is at the other end of a pipe may wait for results before there is more.
+    ahead = overlap_for(labeller, method) if inputs.are_files else nullcontext()
+    with ahead as overlap, LabellingProgress(silent=out is None and sys.stdout.isatty()) as progress:
+        run = Run(
+            inputs=inputs,
+            scorer=scorer,
+            label_names=labeller.label_names,
+            rules=labeller.rules,
+            at_once=at_once,
+            strict=strict,
+            show=progress.show,
+            overlap=overlap,
+        )
+        style = _style(labeller, inputs, colour=out is None)
+        if out is None:
+            state = _to_standard_output(run, form, style)
+        else:
+            arguments = {
+                "zerotag version": zerotag.__version__,
+                "model": hashlib.sha256(manifest.read_bytes()).hexdigest(),  # it has the digests of all files
+                "method": method,
+                "threshold": threshold,
+                "input": inputs.identity(),
+                "text column": text_column,
+                "input format": input_format,
+                "output format": form,
+                "device": [device, at_once],
+            }
+            its_arguments = arguments if inputs.are_files else None  # nobody can go on with a pipe
+            state = _to_file(run, form, style, out, its_arguments, resume=resume, overwrite=overwrite)
+    if method != "native" and threshold is None:
+        typer.echo(
+            f"{method}: words were marked from {labeller.rules[0].word_threshold} on, as the model's own threshold is "
+            "for its own scores; --threshold gives another",
+            err=True,
+        )
+    if out is not None or inputs.are_files or state.rejected:
+        _show_summary(state, labeller.label_names, out)
+
+
+def _check_resume(out: Path | None, form: Form, inputs: Inputs) -> None:
+    if out is None:
+        raise ZerotagError("--resume needs --out: standard output cannot be taken up again")
+    if not inputs.are_files:
+        raise ZerotagError("--resume needs files: what came out of a pipe cannot be read again")
+    if not form.is_appendable:
+        raise ZerotagError(f"--resume cannot go on with {form.format}; it can with jsonl, tsv and parquet")
+
+
+def _at_once(labeller: Labeller, method: str) -> int:
+    """More for a device that takes more: it should find many sentences of each length.
+
+    Fewer for a method that takes longer: nothing is shown or kept before a chunk is done.
+    """
+    most = _AT_ONCE * (32 if labeller.predictor.token_budget > _LARGE_BUDGET else 1)
+    return max(1, most // _COSTS.get(method.partition(":")[0], 1))
+
+
+def _style(labeller: Labeller, inputs: Inputs, *, colour: bool) -> Style:
+    from zerotag.render import Style
+
+    first, *others = (Path(source.name).name for source in inputs.sources)
+    return Style(
+        label_names=labeller.label_names,
+        rules=labeller.rules,
+        title=f"{', '.join(labeller.label_names)}: {first}{' and others' if others else ''}",
+        negative=labeller.manifest.negative,
+        colour=colour and sys.stdout.isatty() and "NO_COLOR" not in os.environ,
+    )
+
+
+def _to_standard_output(run: Run, form: Form, style: Style) -> State:
+    from zerotag.bulk.run import label_to_stream
+
+    numbers = itertools.count(1)
+
+    def warn(rejected: Rejected) -> None:
+        number = next(numbers)
+        if number <= _REJECTS_SHOWN:
+            typer.echo(f"rejected: {rejected.reason}", err=True)
+        if number == _REJECTS_SHOWN:
+            typer.echo("rejected: others are only counted; --out FILE also lists them", err=True)
+
+    return label_to_stream(run, sys.stdout.buffer, form, style, warn)
+
+
+def _to_file(
+    run: Run, form: Form, style: Style, out: Path, arguments: Mapping[str, Any] | None, *, resume: bool, overwrite: bool
+) -> State:
+    from zerotag.bulk.journal import unfinished
+    from zerotag.bulk.run import label_to_file, label_to_page
+    from zerotag.io.writers.appendable import encoder
+
+    if not form.is_appendable:
+        with unfinished(out, None, resume=False, overwrite=overwrite) as output:
+            label_to_page(run, output, form, style)
+            return output.state
+    its_encoder = encoder(form, style)
+    beginning = its_encoder.beginning
+    with unfinished(out, arguments, resume=resume, overwrite=overwrite, beginning=beginning) as output:
+        run.check(output.state)
+        if output.state.sentences:
+            typer.echo(f"going on after {output.state.sentences:,} sentences", err=True)
+        label_to_file(run, output, its_encoder)
+        return output.state
+
+
+def _show_summary(state: State, label_names: Sequence[str], out: Path | None) -> None:
+    from zerotag.bulk.journal import rejects_of
+
+    for line in summary(state, label_names):
+        typer.echo(line, err=True)
+    if out is not None and state.rejected:
+        typer.echo(f"the rejected records are listed in {rejects_of(out)}", err=True)

@@ -1,0 +1,190 @@
+"""`zerotag train`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from zerotag.cli.interrupts import between_steps
+from zerotag.cli.options import (
+    Device,
+    InputFormat,
+    LabelColumns,
+    Negative,
+    Overwrite,
+    TextColumn,
+    chosen_device,
+    columns,
+    require_absent,
+)
+from zerotag.cli.progress import TrainingProgress, duration
+from zerotag.config import PRESETS, ModelConfig, TrainConfig
+from zerotag.errors import ZerotagError
+from zerotag.types import Rule
+
+if TYPE_CHECKING:
+    from zerotag.labeller import WordLabeller
+    from zerotag.training.recipe import Progress
+
+_ENCODERS = ", ".join(f"{name} {model.encoder}" for name, (model, _) in PRESETS.items())
+
+
+def train(
+    train: Annotated[
+        Path, typer.Argument(metavar="TRAIN", help="Sentences with labels: .tsv, .csv, .jsonl, .parquet or .m2.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the model.")],
+    dev: Annotated[Path | None, typer.Option(help="Development sentences. [a tenth of the training ones]")] = None,
+    preset: Annotated[str, typer.Option(help=f"Settings to start from: {', '.join(PRESETS)}.")] = "default",
+    model: Annotated[
+        str | None,
+        typer.Option(help=f"Encoder: a folder or a name on the Hugging Face hub. [the preset's: {_ENCODERS}]"),
+    ] = None,
+    vectors: Annotated[
+        Path | None, typer.Option(help="Word vectors as text (GloVe, word2vec) for --preset bilstm. [at random]")
+    ] = None,
+    head: Annotated[str | None, typer.Option(help="soft-attention, or cls for a plain sentence classifier.")] = None,
+    depth: Annotated[
+        str | None,
+        typer.Option(help="Layer to read; auto: half of the encoder's, which teachers read at several depths."),
+    ] = None,
+    beta: Annotated[float | None, typer.Option(help="Sharpness of the attention.")] = None,
+    gamma: Annotated[float | None, typer.Option(help="Weight of the two attention losses.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the training sentences.")] = None,
+    teacher_epochs: Annotated[
+        int | None, typer.Option(help="Passes of the teacher that finds the words; 0: none, as in the paper.")
+    ] = None,
+    teachers: Annotated[
+        int | None, typer.Option(help="How many of them; more take longer, and find more. [4 with a GPU, else 1]")
+    ] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Sentences per step.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Peak learning rate.")] = None,
+    patience: Annotated[int | None, typer.Option(help="Epochs without improvement before stopping.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Everything random follows from it.")] = None,
+    text_column: TextColumn = "text",
+    label_column: LabelColumns = None,
+    negative: Negative = None,
+    input_format: InputFormat = None,
+    device: Device = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Train a word labeller on sentence labels.
+
+    Killed or stopped, the same command goes on where it was.
+    """
+    from zerotag.io.model_folder import check_place, delete_folder
+
+    check_place(out)
+    unfinished = out.with_name(out.name + ".partial")
+    if not _only_tidying_up_is_left(unfinished):
+        require_absent(out, overwrite)
+    model_config, train_config = _configs(
+        preset,
+        {
+            "encoder": model,
+            "vectors": None if vectors is None else str(vectors),
+            "head": head,
+            "depth": _depth(depth),
+            "beta": beta,
+        },
+        {
+            "gamma": gamma,
+            "epochs": epochs,
+            "teacher_epochs": teacher_epochs,
+            "teachers": teachers,
+            "batch_size": batch_size,
+            "learning_rate": learning_rate,
+            "patience": patience,
+            "seed": seed,
+        },
+        forget_depth=depth == "auto",
+    )
+    from zerotag.io import read
+
+    chosen_columns = columns(text_column, label_column, negative, input_format)
+    corpus = read(train, columns=chosen_columns)
+    if len(corpus.label_names) > 1 and all(any(example.labels) for example in corpus.examples):
+        typer.echo(
+            f"{train}: every sentence has one of the labels {', '.join(corpus.label_names)}, and all are learnt; "
+            "if one of them means that there is no label, say so with --negative",
+            err=True,
+        )
+    dev_corpus = None if dev is None else read(dev, columns=chosen_columns, label_names=corpus.label_names)
+
+    from zerotag.training.recipe import train as train_labeller
+
+    start = time.monotonic()
+    try:
+        with TrainingProgress() as progress, between_steps() as stop:
+
+            def show(reached: Progress) -> None:
+                if stop.asked:
+                    raise KeyboardInterrupt
+                progress.show(reached)
+
+            labeller = train_labeller(
+                corpus,
+                dev_corpus,
+                model=model_config,
+                training=train_config,
+                checkpoints=unfinished,
+                device=chosen_device(device),
+                on_progress=show,
+            )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"stopped; the same command goes on from {unfinished}") from None
+    labeller.save_pretrained(out)
+    delete_folder(unfinished)
+    settings = labeller.manifest.model
+    if train_config.calibrated and settings.head != "cls":
+        _tell_of_thresholds_by_nothing(labeller)
+    f1 = labeller.manifest.scores["dev sentence F1"]
+    typer.echo(
+        f"{out}: labels {', '.join(labeller.label_names)}; depth {settings.depth} of {settings.encoder}; "
+        f"dev sentence F1 {100 * f1:.1f}; trained in {duration(time.monotonic() - start)}"
+    )
+
+
+def _tell_of_thresholds_by_nothing(labeller: WordLabeller) -> None:
+    for name, rule in zip(labeller.label_names, labeller.rules, strict=True):
+        if rule == Rule():
+            typer.echo(
+                f"label {name!r}: its thresholds are 0.5, as the development sentences all have it or all lack it; "
+                "give more sentences, or some of both kinds with --dev",
+                err=True,
+            )
+
+
+def _only_tidying_up_is_left(unfinished: Path) -> bool:
+    """Whether a training has come to its end there: then the model may be its own."""
+    if not unfinished.exists():
+        return False
+    from zerotag.training.checkpoints import position_in
+
+    return position_in(unfinished).finished
+
+
+def _configs(
+    preset: str, model: dict[str, Any], training: dict[str, Any], *, forget_depth: bool
+) -> tuple[ModelConfig, TrainConfig]:
+    if preset not in PRESETS:
+        raise ZerotagError(f"unknown preset {preset!r}; there are: {', '.join(PRESETS)}")
+    model_config, train_config = PRESETS[preset]
+    if forget_depth:
+        model_config = replace(model_config, depth=None)
+    return (
+        replace(model_config, **{name: value for name, value in model.items() if value is not None}),
+        replace(train_config, **{name: value for name, value in training.items() if value is not None}),
+    )
+
+
+def _depth(text: str | None) -> int | None:
+    if text is None or text == "auto":
+        return None
+    if not text.isascii() or not text.isdigit():
+        raise ZerotagError(f"depth {text!r} is neither a number of layers nor auto")
+    return int(text)

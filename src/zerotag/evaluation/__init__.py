@@ -1,0 +1,1 @@
+"""Gold labels beside scores: metrics, reports, faithfulness, significance."""

@@ -1,0 +1,88 @@
+"""Precision, recall and F1 of the positive class, and the word threshold that maximises F1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from zerotag.errors import ZerotagError
+from zerotag.evaluation.metrics.ragged import Floats, Ints, Scores, line_up, total_by_sentence
+from zerotag.types import BoolArray
+
+
+@dataclass(frozen=True, slots=True)
+class PRF:
+    """Precision, recall and F1 of the positive class, with how many were truly positive and how many predicted.
+
+    Where nothing was predicted, or nothing is positive, the measure that divides by it is 0.
+    """
+
+    precision: float
+    recall: float
+    f1: float
+    support: int
+    predicted: int
+
+    @classmethod
+    def from_counts(cls, true_positives: int, false_positives: int, false_negatives: int) -> PRF:
+        """From the three cells of the confusion table that matter."""
+        predicted = true_positives + false_positives
+        support = true_positives + false_negatives
+        return cls(
+            precision=true_positives / max(predicted, 1),
+            recall=true_positives / max(support, 1),
+            f1=2 * true_positives / max(predicted + support, 1),
+            support=support,
+            predicted=predicted,
+        )
+
+
+def precision_recall_f1(gold: BoolArray, predicted: BoolArray) -> PRF:
+    """Over all given items at once (micro)."""
+    true_positives, false_positives, false_negatives = word_counts([gold], [predicted])[0].tolist()
+    return PRF.from_counts(true_positives, false_positives, false_negatives)
+
+
+def word_counts(golds: Sequence[BoolArray], predicted: Sequence[BoolArray]) -> Ints:
+    """True positives, false positives and false negatives of each sentence: shape (sentences, 3)."""
+    gold, guess, sentence = line_up(golds, predicted)
+    cells = (gold & guess, ~gold & guess, gold & ~guess)
+    totals = [total_by_sentence(cell, sentence, len(golds)) for cell in cells]
+    return np.stack(totals, axis=1).astype(np.int64)
+
+
+def f1_of_counts(counts: Ints | Floats) -> Floats:
+    """F1 from (true positives, false positives, false negatives) in the last axis; 0 where all three are 0."""
+    true_positives, false_positives, false_negatives = np.moveaxis(counts, -1, 0)
+    f1: Floats = 2 * true_positives / np.maximum(2 * true_positives + false_positives + false_negatives, 1)
+    return f1
+
+
+def threshold_from_word_labels(golds: Sequence[BoolArray], scores: Sequence[Scores]) -> float:
+    """The threshold with the best word F1 (micro, `score >= threshold`): needs word labels, so it is not zero-shot.
+
+    Every distinct score is tried, which makes the search exact; of equally good thresholds the highest is taken.
+    """
+    thresholds, f1 = _by_threshold(golds, scores)
+    if not f1.any():
+        raise ZerotagError("no word of the development set is positive: a word threshold cannot be tuned on it")
+    return float(thresholds[np.argmax(f1)])
+
+
+def highest_word_f1(golds: Sequence[BoolArray], scores: Sequence[Scores]) -> float | None:
+    """What the best threshold for these very words would give: no method can know it. None without a positive word."""
+    _, f1 = _by_threshold(golds, scores)
+    return float(f1.max()) if f1.any() else None
+
+
+def _by_threshold(golds: Sequence[BoolArray], scores: Sequence[Scores]) -> tuple[Scores, Floats]:
+    """All distinct scores, highest first, and the word F1 of each as a threshold."""
+    gold, score, _ = line_up(golds, scores)
+    order = np.argsort(-score, kind="stable")
+    gold, score = gold[order], score[order]
+    last_of_ties = np.append(score[1:] != score[:-1], True)
+    predicted = np.flatnonzero(last_of_ties) + 1
+    true_positives = np.cumsum(gold)[last_of_ties]
+    return score[last_of_ties], 2 * true_positives / (predicted + gold.sum())

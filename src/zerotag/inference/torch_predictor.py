@@ -1,0 +1,210 @@
+"""Networks that run in torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import Lock
+
+import torch
+from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from zerotag.errors import ZerotagError
+from zerotag.inference import predictor as prediction
+from zerotag.inference.predictor import AT_ONCE, Prediction, in_chunks, in_groups, parts
+from zerotag.modeling.bf16_copy import can_be_lean, lean
+from zerotag.modeling.network import Network, TensorBatch
+from zerotag.text.alignment import Aligner, Batch, Encoded, word_scores
+from zerotag.types import FloatArray, Sentence
+
+__all__ = [
+    "AT_ONCE",
+    "Prediction",
+    "TorchPredictor",
+    "attention_without_plans",
+    "best_device",
+    "device_of",
+    "evaluating",
+    "in_chunks",
+    "in_groups",
+    "precision",
+    "predict",
+    "stream",
+    "token_budget",
+    "usable_device",
+    "words_of",
+]
+
+_Output = tuple[FloatArray, FloatArray | None]
+
+
+def best_device() -> torch.device:
+    """A GPU if there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def usable_device(device: str | torch.device) -> torch.device:
+    """The device, if there is one of that name."""
+    available = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+    available += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    available += ["mps"] if torch.backends.mps.is_available() else []
+    if str(device) not in available:
+        raise ZerotagError(f"device {str(device)!r} cannot be used here; there are: {', '.join(available)}")
+    return torch.device(device)
+
+
+def device_of(network: Network) -> torch.device:
+    """Where the network's weights are."""
+    return next(network.parameters()).device
+
+
+def precision(device: torch.device) -> AbstractContextManager[object]:
+    """Bfloat16 on a GPU, full precision elsewhere."""
+    return torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
+
+
+class Shared:
+    """A context for a switch of the process: the first thread to enter turns it, the last to leave turns it back."""
+
+    def __init__(self, switch: Callable[[], AbstractContextManager[object]]) -> None:
+        self._switch = switch
+        self._lock = Lock()
+        self._inside = 0
+        self._turned: AbstractContextManager[object] = nullcontext()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._turned = self._switch()
+                self._turned.__enter__()
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._turned.__exit__(None, None, None)
+
+
+attention_without_plans = Shared(
+    lambda: sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
+)
+"""All kernels of attention but cuDNN's, which needs a plan for each new shape, and in each new thread.
+
+To make one takes tenths of a second: together, longer than to score a chunk of sentences of all lengths.
+"""
+
+
+def token_budget(device: torch.device) -> int:
+    """Padded sub-words per batch: enough to keep the device busy, little enough to stay in its caches."""
+    return 32_768 if device.type == "cuda" else 2_048
+
+
+class TorchPredictor:
+    """Runs a network in torch, whatever mode it is in, and leaves it as it was; tells of sentences alone if asked to.
+
+    On a GPU a lean copy of a transformer runs in its place. It is made anew when weights were changed since, as far as
+    torch counts that; replayed CUDA graphs are not counted, so a training makes a new predictor each time it needs one.
+    """
+
+    def __init__(self, network: Network, *, sentences_alone: bool = False) -> None:
+        self._network = network
+        self._sentences_alone = sentences_alone
+        self._lean: Network | None = None
+        self._seen: list[tuple[int, int]] = []
+
+    @property
+    def token_budget(self) -> int:
+        """What suits the device that has the network."""
+        return token_budget(device_of(self._network))
+
+    def probabilities(self, batch: Batch) -> _Output:
+        """Scores of a batch's sentences, (S, K), and of their tokens, (S, T, K), if it scores tokens."""
+        return self._start(batch)()
+
+    def each(self, batches: Iterable[Batch]) -> Iterator[_Output]:
+        """What `probabilities` says of each batch; a GPU has the next one already when results are fetched."""
+        fetch: Callable[[], _Output] | None = None
+        for batch in batches:
+            earlier, fetch = fetch, self._start(batch)
+            if earlier is not None:
+                yield earlier()
+        if fetch is not None:
+            yield fetch()
+
+    def _start(self, batch: Batch) -> Callable[[], _Output]:
+        """Give a batch to the device; what is returned waits for the scores."""
+        device = device_of(self._network)
+        network = self._ready(device)
+        as_it_is = nullcontext() if network is self._lean else _as_it_is(network, device)
+        with torch.inference_mode(), attention_without_plans, as_it_is:
+            tensors = TensorBatch.of(batch, device)
+            windows = [network.encode(tensors.windows(part)) for part in parts(batch, self.token_budget)]
+            output = network.read(windows[0] if len(windows) == 1 else torch.cat(windows), tensors)
+            wanted = (output.sentence_logits, None if self._sentences_alone else output.token_logits)
+            scores = [None if logits is None else _to_host(logits) for logits in wanted]
+        done = torch.cuda.Event(blocking=True) if device.type == "cuda" else None
+        if done is not None:
+            done.record(torch.cuda.current_stream(device))
+
+        def fetch() -> _Output:
+            if done is not None:
+                done.synchronize()
+            sentence_scores, token_scores = (None if one is None else one.numpy() for one in scores)
+            assert sentence_scores is not None
+            return sentence_scores, token_scores
+
+        return fetch
+
+    def _ready(self, device: torch.device) -> Network:
+        """What runs: on a GPU the lean copy of a network that has one, with the weights of now."""
+        if device.type != "cuda" or not can_be_lean(self._network):
+            return self._network
+        now = [(weight.data_ptr(), weight._version) for weight in self._network.parameters()]
+        if self._lean is None or now != self._seen:
+            self._lean, self._seen = lean(self._network), now
+        return self._lean
+
+
+def predict(network: Network, aligner: Aligner, encoded: Sequence[Encoded]) -> list[Prediction]:
+    """Predictions for sentences that are already encoded."""
+    return prediction.predict(TorchPredictor(network), aligner, encoded)
+
+
+def words_of(encoded: Sequence[Encoded], predictions: Sequence[Prediction]) -> list[FloatArray]:
+    """Word scores, (words, K) each, from the predictions of a network that scores words."""
+    return [
+        word_scores(sentence, one.token_scores)
+        for sentence, one in zip(encoded, predictions, strict=True)
+        if one.token_scores is not None
+    ]
+
+
+def stream(
+    network: Network, aligner: Aligner, sentences: Iterable[Sentence], *, at_once: int = AT_ONCE
+) -> Iterator[tuple[Sentence, Encoded, Prediction]]:
+    """Predictions for any number of sentences, in their order."""
+    return prediction.stream(TorchPredictor(network), aligner, sentences, at_once=at_once)
+
+
+@contextmanager
+def evaluating(network: Network) -> Iterator[None]:
+    """Dropout off, and afterwards as it was."""
+    was_training = network.training
+    network.eval()
+    try:
+        yield
+    finally:
+        network.train(was_training)
+
+
+@contextmanager
+def _as_it_is(network: Network, device: torch.device) -> Iterator[None]:
+    with evaluating(network), precision(device):
+        yield
+
+
+def _to_host(logits: Tensor) -> Tensor:
+    """Probabilities on their way to the host: whoever reads them waits until they are there."""
+    return torch.sigmoid(logits.float()).to("cpu", non_blocking=True)

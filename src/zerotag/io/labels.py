@@ -1,0 +1,183 @@
+"""What the label cells of a file mean: for each, a set of label names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from zerotag.errors import ZerotagError
+from zerotag.io.columns import Columns
+from zerotag.io.problems import listed, shown
+from zerotag.io.rows import Cell
+
+_NEGATIVE_NAMES = ("O", "c")
+_NEGATIVE_WORDS = ("false", "no")
+_POSITIVE_WORDS = ("true", "yes")
+_SEVERAL = "|"  # between the names in a cell of several labels
+
+
+class LabelScheme:
+    """Reads label cells and remembers which labels there are and how "no label" was written.
+
+    0, `false`, `no`, `O` and `c` (or 0 and the values the user gave) mean no label; 1, `true` and `yes` mean the
+    label that the column is named after; anything else is itself the name of a label, or several with `|` between.
+    """
+
+    def __init__(self, columns: Columns, label_names: Sequence[str] | None) -> None:
+        self._columns = columns
+        self._several_columns = len(columns.labels) > 1
+        self._known = self._known_names(label_names)
+        # Models of earlier versions have labels with a `|` in them.
+        self._undivided = {*(self._known or ()), *(columns.negative or ())}
+        self._meanings: dict[tuple[str, str | None], str | None] = {}  # files have few labels and many words
+        self._negatives: Counter[str] = Counter()
+
+    def names(self, cells: Iterable[Cell]) -> frozenset[str]:
+        """The label names in some cells together."""
+        names: set[str] = set()
+        for cell in cells:
+            for value in self._values(cell):
+                name = self._name(cell, value)
+                if name is not None:
+                    names.add(name)
+        return frozenset(names)
+
+    @property
+    def negative(self) -> str:
+        """How the source wrote "no label": its most frequent way, whatever the order of rows and words."""
+        return max(sorted(self._negatives), key=self._negatives.__getitem__, default="O")
+
+    def label_names(self, source: str) -> tuple[str, ...]:
+        """All label names: those given, else several columns in their order, else the names found, sorted."""
+        if self._known is not None:
+            self._refuse_lone_flags(self._known)
+            return self._known
+        found = sorted({name for name in self._meanings.values() if name is not None})
+        negative = self._columns.negative
+        if found and negative and not self._negatives:
+            raise ZerotagError(
+                f"{source}: no label is {' or '.join(map(shown, negative))}, which was to mean no label; "
+                f"the labels are {listed(found)}; give --negative as the file writes it"
+            )
+        if len(found) > 1 and self._columns.negative is None and "c" in self._negatives:
+            raise ZerotagError(
+                f"{source}: beside {listed(found)}, 'c' may be a label or mean no label; "
+                "say which values mean no label with --negative"
+            )
+        if not found:  # then it is the label that "yes" would have meant
+            found = [next((yes for _, yes in self._meanings if yes is not None), self._columns.labels[0])]
+        return tuple(found)
+
+    def _known_names(self, label_names: Sequence[str] | None) -> tuple[str, ...] | None:
+        columns = self._columns.labels
+        if label_names is None:
+            self._refuse_divided_columns()
+            return columns if self._several_columns else None
+        if self._several_columns:
+            self._refuse_missing_columns(label_names)
+        return tuple(label_names)
+
+    def _refuse_divided_columns(self) -> None:
+        for name in self._columns.labels:
+            if _SEVERAL in name:
+                raise ZerotagError(
+                    f"the label column {shown(name)} has {_SEVERAL!r} in its name, which stands between two labels; "
+                    "rename it"
+                )
+
+    def _refuse_missing_columns(self, label_names: Sequence[str]) -> None:
+        columns = self._columns.labels
+        missing = [name for name in label_names if name not in columns]
+        if missing:
+            raise ZerotagError(
+                f"no column for the labels {listed(missing)}; the label columns are {listed(columns)}; "
+                "name one for each label with --label-column"
+            )
+
+    def _refuse_lone_flags(self, label_names: Sequence[str]) -> None:
+        """A column of 0 and 1 that is named after one label says nothing of the others."""
+        column, *others = self._columns.labels
+        if others or column not in label_names:
+            return
+        written = {text for text, yes in self._meanings if yes == column}
+        if written.isdisjoint(label_names) and any(map(_is_flag, written)):
+            self._refuse_missing_columns(label_names)
+
+    def _values(self, cell: Cell) -> Iterator[object]:
+        for value in cell.value if isinstance(cell.value, list) else (cell.value,):
+            if isinstance(value, str) and _SEVERAL in value and value not in self._undivided:
+                yield from value.split(_SEVERAL)
+            else:
+                yield value
+
+    def _name(self, cell: Cell, value: object) -> str | None:
+        text = _written(cell, value)
+        key = (text, cell.yes)
+        if key not in self._meanings:
+            self._meanings[key] = self._meaning(cell, text)
+        name = self._meanings[key]
+        if name is None:
+            self._negatives[text] += 1
+        return name
+
+    def _meaning(self, cell: Cell, text: str) -> str | None:
+        """The name of the label that a text means, None for no label."""
+        if self._known is not None and text in self._known:
+            return text
+        number = _number(text)
+        if self._is_negative(text, number):
+            return None
+        if number == 1 or text.lower() in _POSITIVE_WORDS:
+            return self._yes_of(cell, text)
+        if number is not None:
+            raise ZerotagError(
+                f"{cell.where}: the label {shown(text)} is a number other than 0 and 1; give labels names, or 0 and 1"
+            )
+        return self._checked(cell, text, text)
+
+    def _is_negative(self, text: str, number: float | None) -> bool:
+        if number == 0:
+            return True
+        if self._columns.negative is not None:
+            return text in self._columns.negative
+        return text in _NEGATIVE_NAMES or text.lower() in _NEGATIVE_WORDS
+
+    def _yes_of(self, cell: Cell, text: str) -> str:
+        if self._known is not None and len(self._known) == 1 and not self._several_columns:
+            return self._known[0]
+        if cell.yes is None:
+            raise ZerotagError(f"{cell.where}: {shown(text)} does not say which label; write its name")
+        return self._checked(cell, cell.yes, text)
+
+    def _checked(self, cell: Cell, name: str, text: str) -> str:
+        if self._known is not None and name not in self._known:
+            written = "" if text == name else f" (written {shown(text)})"
+            raise ZerotagError(
+                f"{cell.where}: unknown label {shown(name)}{written}; the labels are {listed(self._known)}; "
+                "mend it, or say that it means no label with --negative"
+            )
+        return name
+
+
+def _written(cell: Cell, value: object) -> str:
+    """A label value as text, the way a text file would have it."""
+    match value:
+        case bool() | int() | float():
+            return str(value).lower()
+        case str() if text := value.strip(" \t\r\n"):
+            return text
+        case _:
+            raise ZerotagError(
+                f"{cell.where}: {shown(value)} is no label; write a name, a list of names, 1, or 0 for none"
+            )
+
+
+def _is_flag(text: str) -> bool:
+    return _number(text) is not None or text.lower() in (*_NEGATIVE_WORDS, *_POSITIVE_WORDS)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

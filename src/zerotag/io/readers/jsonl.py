@@ -1,0 +1,49 @@
+"""JSON Lines: one object per line with a text or its words, labels, and for evaluation word labels or spans."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from zerotag.errors import ZerotagError
+from zerotag.io.columns import Columns
+from zerotag.io.lines import Line, raw_lines, without_end
+from zerotag.io.problems import shown
+from zerotag.io.rows import Record, Row, attempt, from_record
+from zerotag.io.sources import Position, Source
+
+
+def records(source: Source, columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
+    """A record per line that is not blank."""
+    make = partial(_row, columns=columns, labelled=labelled)
+    for line in raw_lines(source, start):
+        yield from attempt([line], make)
+
+
+def _row(lines: Sequence[Line], *, columns: Columns, labelled: bool) -> Row | None:
+    (line,) = lines
+    text = without_end(line.text)
+    return from_record(line.where, _values(line.where, text), columns, labelled=labelled) if text.strip() else None
+
+
+def _values(where: str, line: str) -> dict[str, object]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ZerotagError(f"{where}: not valid JSON ({error}): {shown(line)}; write one object per line") from None
+    if not isinstance(record, dict):
+        raise ZerotagError(f"{where}: {shown(line)} is not a JSON object; write one object per line")
+    if "\\ud" in line.lower():
+        _refuse_lone_surrogates(where, record)
+    return record
+
+
+def _refuse_lone_surrogates(where: str, record: dict[str, object]) -> None:
+    # JSON can spell half a character (\ud83d alone); no text file, tokenizer or model can hold one.
+    try:
+        json.dumps(record, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ZerotagError(
+            f"{where}: \\u{ord(error.object[error.start]):04x} is half a character; write both halves or neither"
+        ) from None

@@ -1,0 +1,83 @@
+"""Parquet, batch by batch and only the columns that are needed; they are named as in JSON Lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
+from typing import Any
+
+from zerotag.errors import ZerotagError
+from zerotag.io.columns import Columns
+from zerotag.io.problems import excerpt
+from zerotag.io.rows import SPANS, WORD_LABELS, WORDS, Record, Reject, Row, check_columns, from_record
+from zerotag.io.sources import Position, Source
+
+_BATCH = 1_000  # rows
+
+
+def records(source: Source, columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
+    """A record per row."""
+    for number, values in enumerate(_rows(source, columns, start.line, labelled), start.line + 1):
+        content = _content(f"{source.name}: row {number}", values, columns, labelled)
+        yield Record(number, Position(number, number), content)
+
+
+def _content(
+    where: str, values: Mapping[str, object] | UnicodeDecodeError, columns: Columns, labelled: bool
+) -> Row | Reject:
+    if isinstance(values, UnicodeDecodeError):
+        byte = f"byte {values.object[values.start]:#04x} at position {values.start + 1}"
+        return Reject(f"{where}: not UTF-8 ({byte}); write it again", excerpt(values.object))
+    try:
+        return from_record(where, values, columns, labelled=labelled)
+    except ZerotagError as error:
+        return Reject(str(error), excerpt(str(values.get(columns.text)).encode("utf-8", "backslashreplace")))
+
+
+def _rows(
+    source: Source, columns: Columns, skip: int, labelled: bool
+) -> Iterator[Mapping[str, object] | UnicodeDecodeError]:
+    """The rows after the first few as dictionaries, or what keeps one from being text."""
+    import pyarrow as pa  # here, because it is slow to load and few need it
+    import pyarrow.parquet as pq
+
+    if source.path is None:
+        raise ZerotagError(f"{source.name}: Parquet cannot be read from there; give a file")
+    wanted = {columns.text, WORDS} | ({*columns.labels, WORD_LABELS, SPANS} if labelled else set())
+    with source.opened_for_jumps() as file:
+        try:
+            # Nothing is read ahead: that would keep whole row groups in memory.
+            table = pq.ParquetFile(file, pre_buffer=False)
+            existing = table.schema_arrow.names
+            check_columns(source.name, existing, columns, labelled=labelled)
+            groups, row = _groups_after(table.metadata, skip)
+            source.share_is(lambda: row / (table.metadata.num_rows or 1))
+            for batch in table.iter_batches(_BATCH, row_groups=groups, columns=[n for n in existing if n in wanted]):
+                passed = min(max(0, skip - row), batch.num_rows)
+                row += passed
+                for values in _values(batch.slice(passed)):
+                    row += 1
+                    yield values
+        except (pa.ArrowException, OSError) as error:
+            reason = str(error).splitlines()[0]
+            raise ZerotagError(
+                f"{source.name}: not a readable Parquet file ({reason}); write or fetch it again"
+            ) from None
+
+
+def _groups_after(metadata: Any, skip: int) -> tuple[list[int], int]:
+    """The row groups that end after the rows to skip, and the rows before them."""
+    ends = list(accumulate(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)))
+    passed = [end for end in ends if end <= skip]
+    return list(range(len(passed), len(ends))), max(passed, default=0)
+
+
+def _values(batch: Any) -> Iterator[Mapping[str, object] | UnicodeDecodeError]:
+    try:
+        yield from batch.to_pylist()
+    except UnicodeDecodeError:
+        for i in range(batch.num_rows):
+            try:
+                yield batch.slice(i, 1).to_pylist()[0]
+            except UnicodeDecodeError as error:
+                yield error

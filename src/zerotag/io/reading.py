@@ -1,0 +1,139 @@
+"""From a file to sentences: what training, evaluating and labelling each get to see."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Protocol
+
+from zerotag.errors import ZerotagError
+from zerotag.io.columns import Columns
+from zerotag.io.labels import LabelScheme
+from zerotag.io.problems import listed, shown
+from zerotag.io.readers import csv, jsonl, m2, parquet, text, tsv
+from zerotag.io.rows import Record, Reject, Row
+from zerotag.io.sources import START, Position, Source
+from zerotag.types import Corpus, Example, GoldExample, Sentence
+
+
+class _Reader(Protocol):
+    def __call__(self, source: Source, columns: Columns, start: Position, /, *, labelled: bool) -> Iterator[Record]: ...
+
+
+_READERS: dict[str, _Reader] = {
+    "tsv": tsv.records,
+    "csv": csv.records,
+    "jsonl": jsonl.records,
+    "parquet": parquet.records,
+    "m2": m2.records,
+    "text": text.records,
+}
+_FORMATS = {
+    ".tsv": "tsv",
+    ".conll": "tsv",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".m2": "m2",
+    ".txt": "text",
+}
+_DEFAULT = Columns()
+_PathLike = str | os.PathLike[str]
+_GoldRow = tuple[Sentence, frozenset[str], tuple[frozenset[str], ...] | None]
+
+
+def read(path: _PathLike, *, columns: Columns = _DEFAULT, label_names: Sequence[str] | None = None) -> Corpus[Example]:
+    """Sentences with sentence labels, for training; of word labels only "there is one" gets out of here."""
+    scheme = LabelScheme(columns, label_names)
+    found = [(row.sentence, _sentence_names(row, scheme)) for row in _rows(path, columns, labelled=True)]
+    names = scheme.label_names(str(path))
+    examples = tuple(Example(sentence, _flags(names, given)) for sentence, given in found)
+    return Corpus(names, examples, scheme.negative)
+
+
+def read_gold(
+    path: _PathLike, *, columns: Columns = _DEFAULT, label_names: Sequence[str] | None = None
+) -> Corpus[GoldExample]:
+    """Sentences with sentence labels and, where the file has them, word labels, for evaluation."""
+    scheme = LabelScheme(columns, label_names)
+    found = [
+        (row.sentence, _sentence_names(row, scheme), _word_names(row, scheme))
+        for row in _rows(path, columns, labelled=True)
+    ]
+    names = scheme.label_names(str(path))
+    some_by_word = any(by_word is not None for _, _, by_word in found)
+    examples = tuple(
+        GoldExample(
+            sentence, _flags(names, given), None if by_word is None else tuple(_flags(names, w) for w in by_word)
+        )
+        for sentence, given, by_word in (_completed(row, some_by_word) for row in found)
+    )
+    return Corpus(names, examples, scheme.negative)
+
+
+def stream(path: _PathLike | None, *, columns: Columns = _DEFAULT) -> Iterator[Sentence]:
+    """Sentences one after the other, for labelling; from standard input for None and "-".
+
+    The first is read at once, so that a file that cannot be read fails before anything is done with the rest.
+    """
+    standard_input = path is None or os.fspath(path) == "-"
+    sentences = (row.sentence for row in _rows(None if standard_input else path, columns, labelled=False))
+    return chain(list(islice(sentences, 1)), sentences)
+
+
+def records(source: Source, *, columns: Columns = _DEFAULT, start: Position = START) -> Iterator[Record]:
+    """Sentences without labels from a position on, and in their place those that are wrong with the reason."""
+    return _reader(source, columns)(source, columns, start, labelled=False)
+
+
+def _rows(path: _PathLike | None, columns: Columns, *, labelled: bool) -> Iterator[Row]:
+    source = Source(None if path is None else Path(path))
+    empty = True
+    for record in _reader(source, columns)(source, columns, START, labelled=labelled):
+        if isinstance(record.content, Reject):
+            raise ZerotagError(record.content.reason)
+        empty = False
+        yield record.content
+    if empty and path is not None:  # an empty pipe is no mistake
+        raise ZerotagError(f"{source.name}: no sentences in it; give a file that has some")
+
+
+def _reader(source: Source, columns: Columns) -> _Reader:
+    if columns.format is not None:
+        if columns.format not in _READERS:
+            raise ZerotagError(f"unknown format {shown(columns.format)}; the formats are {listed(_READERS)}")
+        return _READERS[columns.format]
+    if source.path is None:
+        return _READERS["text"]
+    suffix = source.unpacked_name.suffix.lower()
+    if suffix not in _FORMATS:
+        with source.opened():  # a file that is not there has a worse problem than its name
+            pass
+        raise ZerotagError(
+            f"{source.name}: unknown suffix {shown(suffix)}; those known are {', '.join(_FORMATS)}; "
+            f"or say which format it is with --input-format: {', '.join(_READERS)}"
+        )
+    return _READERS[_FORMATS[suffix]]
+
+
+def _sentence_names(row: Row, scheme: LabelScheme) -> frozenset[str]:
+    return scheme.names(row.labels or chain.from_iterable(row.word_labels or ()))
+
+
+def _word_names(row: Row, scheme: LabelScheme) -> tuple[frozenset[str], ...] | None:
+    return None if row.word_labels is None else tuple(scheme.names(cells) for cells in row.word_labels)
+
+
+def _completed(row: _GoldRow, some_by_word: bool) -> _GoldRow:
+    """Where others have word labels, the words of a sentence without any label have none either."""
+    sentence, given, by_word = row
+    if by_word is None and some_by_word and not given:
+        return sentence, given, (frozenset(),) * len(sentence.words)
+    return row
+
+
+def _flags(label_names: tuple[str, ...], given: frozenset[str]) -> tuple[bool, ...]:
+    return tuple(name in given for name in label_names)

@@ -1,0 +1,25 @@
+"""What every renderer has to know besides the sentences themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from zerotag.types import Labelled, Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """The labels of the model, one rule for each, and how to present them."""
+
+    label_names: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    title: str
+    negative: str = "O"
+    """How "no label" is written."""
+    colour: bool = False
+    """Whether the `text` format may use terminal colours."""
+
+
+Renderer = Callable[[Iterable[Labelled], Style], Iterator[str]]
+"""Turns results into pieces of text, about one per sentence, reading no further ahead than it has written."""

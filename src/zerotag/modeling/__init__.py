@@ -1,0 +1,1 @@
+"""The network: encoders, heads, losses."""

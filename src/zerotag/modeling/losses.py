@@ -1,0 +1,70 @@
+"""The losses: sentence labels through attention (the paper), and pseudo-labels of words (distillation). Pure tensors.
+
+Shapes: S sentences, T tokens (padded), K labels.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from zerotag.config import Loss
+from zerotag.modeling.heads import HeadOutput
+
+
+class Share(NamedTuple):
+    """How much of a batch is in one of its parts: of its sentences, and of their tokens."""
+
+    sentences: float = 1.0
+    tokens: float = 1.0
+
+
+WHOLE = Share()
+
+
+def loss(output: HeadOutput, mask: Tensor, labels: Tensor, gamma: float, kind: Loss = "cross-entropy") -> Tensor:
+    """L1 + gamma (L2 + L3) over sentences and labels; `labels` (S, K) are 0.0 or 1.0.
+
+    They are averaged, and L1 is the cross-entropy; as in Rei & Søgaard (2018), they are summed and L1 is the squared
+    error, where the kind is `squared`.
+    """
+    logits = output.sentence_logits.float()
+    if kind == "twice-squashed":
+        # The reference has two outputs per sentence, takes the sigmoid of each, and gives both to a softmax: with
+        # outputs (z0, z1), the probability is sigmoid(sigmoid(z1) - sigmoid(z0)). Our one logit z stands for the
+        # pair (-z, z), which stays one under that loss, as its two gradients are then each other's negative:
+        # sigmoid(z) - sigmoid(-z) = tanh(z / 2). So the probability never leaves 0.27 .. 0.73, while the sentence
+        # score, sigmoid(z), and what follows from its threshold are what they always are.
+        logits = torch.tanh(logits / 2)
+    if kind == "squared":
+        losses = (torch.sigmoid(logits) - labels).square()
+    else:
+        losses = F.binary_cross_entropy_with_logits(logits, labels, reduction="none")
+    if output.token_logits is not None:
+        lowest, highest = extreme_scores(output.token_logits, mask)
+        losses = losses + gamma * (lowest.square() + (highest - labels).square())
+    return losses.sum() if kind == "squared" else losses.mean()
+
+
+def taught_loss(
+    output: HeadOutput, mask: Tensor, labels: Tensor, targets: Tensor, word_weight: float, share: Share = WHOLE
+) -> Tensor:
+    """The cross-entropy of sentence scores with labels, and of token scores with what they should be, (S, T, K).
+
+    Each is a mean. So a part of a batch adds its share of sentences to one, and its share of tokens to the other.
+    """
+    assert output.token_logits is not None
+    sentences = F.binary_cross_entropy_with_logits(output.sentence_logits.float(), labels)
+    tokens = F.binary_cross_entropy_with_logits(output.token_logits.float(), targets, reduction="none")
+    word_loss = share.tokens * word_weight * (tokens * mask.unsqueeze(-1)).sum() / (mask.sum() * labels.shape[1])
+    return share.sentences * sentences + word_loss
+
+
+def extreme_scores(token_logits: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """The lowest and the highest token score of each sentence: twice (S, K)."""
+    scores = torch.sigmoid(token_logits.float())
+    absent = ~mask.unsqueeze(-1)
+    return scores.masked_fill(absent, torch.inf).amin(dim=1), scores.masked_fill(absent, -torch.inf).amax(dim=1)

@@ -1,1 +1,0 @@
-"""Models for ONNX Runtime: `exporting` needs torch, `running` does without."""

@@ -1,0 +1,1 @@
+"""The recipe: teachers, pseudo-labels, the student, thresholds; the loop, steps and checkpoints that serve them."""

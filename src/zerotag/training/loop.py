@@ -1,0 +1,264 @@
+"""One course of training, from wherever it was left to its end: steps, epochs, checkpoints, progress."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from zerotag.config import TrainConfig
+from zerotag.errors import ZerotagError
+from zerotag.evaluation.metrics import precision_recall_f1
+from zerotag.inference.torch_predictor import predict
+from zerotag.modeling.losses import Share
+from zerotag.modeling.network import Network
+from zerotag.text.alignment import Aligner, Batch, Encoded
+from zerotag.text.batching import shuffled, within_budget
+from zerotag.training.checkpoints import Checkpoints, EpochRecord, Position
+from zerotag.training.objectives import Objective
+from zerotag.training.optimizers import lower_when_stuck, optimizer, warm_then_linear, warmup_share
+from zerotag.training.steps import Part, Steps
+from zerotag.types import BoolArray, Corpus, Example, FloatArray, Rule
+
+CHECKPOINT_SECONDS = 30.0
+REPORT_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a training is, after each step and each epoch."""
+
+    epoch: int
+    """The one under way, from 1."""
+
+    epochs: int
+    epochs_done: int
+    steps_done: int
+    steps: int
+    loss: float
+    """Mean over the epoch so far."""
+
+    best_f1: float | None
+    """Development sentence F1 of the epoch that would be kept."""
+
+    seconds_left: float | None
+
+    of_teacher: bool = False
+    """Whether it is a teacher that learns; loss and F1 are then not those of the model."""
+
+    stopped: bool = False
+    """Whether it has ended before its last epoch."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedCorpus:
+    """Sentences as sub-words, and their labels as numbers: (sentences, labels)."""
+
+    sentences: list[Encoded]
+    labels: Tensor
+    token_targets: list[FloatArray] | None = None
+    """What each token should score, (tokens, K), where a teacher said so."""
+
+    @classmethod
+    def of(cls, corpus: Corpus[Example], aligner: Aligner) -> EncodedCorpus:
+        """Encode a corpus once, for all epochs."""
+        sentences = aligner.encode([example.sentence for example in corpus.examples])
+        return cls(sentences, torch.tensor([example.labels for example in corpus.examples], dtype=torch.float32))
+
+
+def mean_f1(gold: BoolArray, decided: BoolArray) -> float:
+    """Of sentences, (sentences, labels), over labels."""
+    return float(np.mean([precision_recall_f1(gold[:, k], decided[:, k]).f1 for k in range(gold.shape[1])]))
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The epochs of other runs that belong to the same training, for progress and estimates."""
+
+    before: int = 0
+    after: int = 0
+    of_teacher: bool = False
+
+
+class Run:
+    """Trains a network for some epochs towards an objective, from wherever that was left to its end."""
+
+    def __init__(
+        self,
+        network: Network,
+        objective: Objective,
+        aligner: Aligner,
+        train_set: EncodedCorpus,
+        dev_set: EncodedCorpus,
+        training: TrainConfig,
+        checkpoints: Checkpoints,
+        on_progress: Callable[[Progress], None],
+        around: Around,
+    ) -> None:
+        self._network = network
+        self._aligner = aligner
+        self._train_set = train_set
+        self._dev_set = dev_set
+        self._training = training
+        self._checkpoints = checkpoints
+        self._on_progress = on_progress
+        self._around = around
+        self._optimizer = optimizer(network, training)
+        assert training.batch_size is not None  # they were chosen by now
+        assert training.epochs is not None
+        self._batch_size = training.batch_size
+        self._epochs = training.epochs
+        self._steps_per_epoch = math.ceil(len(train_set.sentences) / self._batch_size)
+        self._all_steps = self._steps_per_epoch * self._epochs
+        self._position = checkpoints.resume(network, self._optimizer)
+        self._steps = Steps(network, objective, self._optimizer, clipped=training.optimizer == "adamw")
+        self._resumed_at = self._steps_done
+        self._started = self._saved = time.monotonic()
+        self._reported = -math.inf  # the first step is reported at once: it says where the training goes on
+        self._losses: list[Tensor] = []
+        self._best_weights: dict[str, Tensor] = {}  # those of the best epoch, until they are on disk
+        self._saving_took = 0.0
+
+    @property
+    def _steps_done(self) -> int:
+        return self._position.epoch * self._steps_per_epoch + self._position.step
+
+    def to_the_end(self) -> Position:
+        """Train until the epochs or the patience are used up; the network then has its best weights."""
+        while not self._position.finished:
+            self._epoch()
+        self._checkpoints.load_best(self._network, self._position.best_epoch)
+        self._network.eval()
+        return self._position
+
+    def _epoch(self) -> None:
+        position, training = self._position, self._training
+        lengths = [len(sentence) for sentence in self._train_set.sentences]
+        batches = shuffled(lengths, self._batch_size, seed=training.seed, epoch=position.epoch)
+        for batch in batches[position.step :]:
+            self._step(batch)
+            position.step += 1
+            if time.monotonic() - self._reported >= REPORT_SECONDS:
+                self._report()
+            if self._checkpoint_is_due:
+                self._save()
+        self._settle_losses()
+        record = EpochRecord(position.loss_sum / position.step, *self._on_dev())
+        if record.dev_f1 >= self._good_enough():
+            position.best_epoch = position.epoch
+            self._best_weights = {name: weight.clone() for name, weight in self._network.state_dict().items()}
+        position.history.append(record)
+        position.epoch, position.step, position.loss_sum = position.epoch + 1, 0, 0.0
+        waited = position.epoch - 1 - position.best_epoch
+        position.finished = position.epoch == self._epochs or waited >= training.patience
+        self._report()
+        if position.finished or self._checkpoint_is_due:
+            self._save()
+
+    def _step(self, indices: Sequence[int]) -> None:
+        value = self._steps.take(
+            self._parts(indices),
+            rate=self._rate(),
+            # Dropout is drawn from the step's own seed: a resumed training draws what the undisturbed one would have.
+            seed=self._training.seed * 1_000_003 + self._steps_done,
+        )
+        self._losses.append(value)
+
+    def _parts(self, indices: Sequence[int]) -> list[Part]:
+        sentences = self._train_set.sentences
+        costs = [self._aligner.cost(sentences[i]) for i in indices]
+        groups = [[indices[i] for i in group] for group in within_budget(costs, self._steps.token_budget)]
+        batches = [
+            self._aligner.batch([sentences[i] for i in group], length_step=self._steps.length_step) for group in groups
+        ]
+        tokens = [int(batch.token_mask.sum()) for batch in batches]
+        return [
+            self._part(group, batch, Share(len(group) / len(indices), its_tokens / max(1, sum(tokens))))
+            for group, batch, its_tokens in zip(groups, batches, tokens, strict=True)
+        ]
+
+    def _part(self, indices: list[int], batch: Batch, share: Share) -> Part:
+        corpus = self._train_set
+        targets = None
+        if corpus.token_targets is not None:
+            targets = torch.from_numpy(self._aligner.spread(batch, [corpus.token_targets[i] for i in indices]))
+        return Part(batch, corpus.labels[indices], targets, share)
+
+    def _settle_losses(self) -> None:
+        """Add up the losses of the last steps. Not after each step: reading one makes the host wait for the GPU."""
+        for number in torch.stack(self._losses).tolist() if self._losses else ():
+            self._position.loss_sum += number
+        self._losses.clear()
+        if not math.isfinite(self._position.loss_sum):
+            self._checkpoints.delete()
+            raise ZerotagError(
+                f"the training diverged (loss {self._position.loss_sum} in epoch {self._position.epoch + 1}): "
+                f"choose a learning rate below {self._training.learning_rate}"
+            )
+
+    def _rate(self) -> float:
+        training = self._training
+        assert training.learning_rate is not None
+        if training.optimizer == "adadelta":
+            return training.learning_rate * lower_when_stuck([epoch.dev_f1 for epoch in self._position.history])
+        return training.learning_rate * warm_then_linear(self._steps_done, self._all_steps, warmup_share(training))
+
+    def _on_dev(self) -> tuple[float, float]:
+        """Sentence F1 (mean over labels) and cross-entropy on the development set."""
+        predictions = predict(self._network, self._aligner, self._dev_set.sentences)
+        scores = np.stack([p.sentence_scores for p in predictions])
+        gold = self._dev_set.labels.numpy() > 0
+        decided = scores >= Rule().sentence_threshold
+        cross_entropy = -np.log(np.clip(np.where(gold, scores, 1 - scores), 1e-7, None)).mean()
+        return mean_f1(gold, decided), float(cross_entropy)
+
+    def _good_enough(self) -> float:
+        """The development F1 that makes an epoch one of the best, given those before it."""
+        highest = max((epoch.dev_f1 for epoch in self._position.history), default=0.0)
+        positives = float(self._dev_set.labels.sum())
+        return highest - self._training.tolerance * math.sqrt(highest * (1 - highest) / max(1.0, positives))
+
+    @property
+    def _checkpoint_is_due(self) -> bool:
+        return time.monotonic() - self._saved > max(CHECKPOINT_SECONDS, 20 * self._saving_took)
+
+    def _save(self) -> None:
+        start = time.monotonic()
+        self._settle_losses()
+        if self._best_weights:
+            self._checkpoints.save_best(self._best_weights, self._position.best_epoch)
+            self._best_weights = {}
+        self._checkpoints.save(self._network, self._optimizer, self._position)
+        self._saved = time.monotonic()
+        self._saving_took = self._saved - start
+
+    def _report(self) -> None:
+        self._settle_losses()
+        self._reported = time.monotonic()
+        position, around, per_epoch = self._position, self._around, self._steps_per_epoch
+        done = self._all_steps if position.finished else self._steps_done
+        left = self._all_steps - done + around.after * per_epoch
+        pace = (time.monotonic() - self._started) / max(1, self._steps_done - self._resumed_at)
+        last_loss = position.history[-1].loss if position.step == 0 else position.loss_sum / position.step
+        reached = Progress(
+            epoch=around.before + position.epoch + (0 if position.step == 0 else 1),
+            epochs=around.before + self._epochs + around.after,
+            epochs_done=around.before + position.epoch,
+            steps_done=around.before * per_epoch + done,
+            steps=around.before * per_epoch + done + left,
+            loss=last_loss,
+            best_f1=position.best_f1 if position.history else None,
+            seconds_left=pace * left,
+            of_teacher=around.of_teacher,
+            stopped=position.finished and position.epoch < self._epochs,
+        )
+        try:
+            self._on_progress(reached)
+        except BaseException:
+            self._save()  # whoever is told may end it: between two steps, nothing is lost
+            raise

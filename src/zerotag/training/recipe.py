@@ -1,0 +1,301 @@
+"""Training on sentence labels. An `Example` has no place for word labels, so none can get here.
+
+One function, `train_towards`, takes what words should score. It is for the upper line of experiments, which learns from
+word labels to show what they would buy; the package does not offer it, and `compare.supervised` alone calls it.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import math
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from transformers import PreTrainedModel
+
+from zerotag.config import BILSTM, ModelConfig, TrainConfig
+from zerotag.errors import ZerotagError
+from zerotag.inference.torch_predictor import best_device, predict, usable_device, words_of
+from zerotag.io.locks import only_us
+from zerotag.io.model_folder import Manifest, explained
+from zerotag.labeller import WordLabeller
+from zerotag.modeling.encoders import aligner_for, position_limit, starting_encoder
+from zerotag.modeling.network import Network
+from zerotag.text.alignment import Aligner, on_tokens
+from zerotag.training.checkpoints import Checkpoints, Position
+from zerotag.training.loop import Around, EncodedCorpus, Progress, Run, mean_f1
+from zerotag.training.objectives import Objective, each_head, plain, taught
+from zerotag.training.optimizers import learning_rate
+from zerotag.training.pseudo_labels import token_targets, word_worth
+from zerotag.training.split import split
+from zerotag.training.teacher import Teacher
+from zerotag.training.thresholds import rule_from_sentence_labels
+from zerotag.types import Corpus, Example, FloatArray, Rule
+
+__all__ = ["Progress", "train"]
+
+FEWEST_SENTENCES = 10
+MANY_SENTENCES = 10_000
+FEWEST_STEPS = 125  # below which a network has hardly begun to learn
+MOST_EPOCHS = 12  # for want of sentences: they should not be learnt by heart
+TEACHERS_ON_GPU = 4  # more hardly find more
+SEEDS_APART = 1_000_000_007  # between teachers of one training: others may have the next seeds
+BOTH_NEEDED = "sentences of both kinds are needed"
+
+
+def train(
+    corpus: Corpus[Example],
+    dev: Corpus[Example] | None = None,
+    *,
+    model: ModelConfig | None = None,
+    training: TrainConfig | None = None,
+    checkpoints: Path | None = None,
+    device: str | torch.device | None = None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+) -> WordLabeller:
+    """Train a word labeller on sentence labels; the best epoch by development sentence F1 is kept.
+
+    With a folder for `checkpoints`, a training that was killed goes on where it was when it is called again with the
+    same arguments, and ends with the same model. Delete that folder once the model is saved.
+    """
+    model, training = model or ModelConfig(), training or TrainConfig()
+    check_corpus(corpus, dev)
+    if dev is None:
+        corpus, dev = split(corpus, training.dev_share, training.seed)
+    return train_towards(None, corpus, dev, model, training, checkpoints, device, on_progress)
+
+
+def train_towards(
+    word_targets: Sequence[FloatArray] | None,
+    corpus: Corpus[Example],
+    dev: Corpus[Example],
+    model: ModelConfig,
+    training: TrainConfig,
+    checkpoints: Path | None,
+    device: str | torch.device | None,
+    on_progress: Callable[[Progress], None],
+) -> WordLabeller:
+    """Train as `train` does; where `word_targets` say what words should score, (words, K), no teacher is asked."""
+    if word_targets is not None or model.head == "cls" or model.encoder == BILSTM:
+        # A teacher reads several layers, and speaks of words.
+        training = replace(training, teacher_epochs=0, teachers=1)
+    device = best_device() if device is None else usable_device(device)
+    with tempfile.TemporaryDirectory() as scratch, reproducible(training.seed, device):
+        encoder, tokenizer = starting_encoder(model, [example.sentence for example in corpus.examples])
+        model = replace(
+            model,
+            depth=encoder.config.num_hidden_layers,
+            attention_size=model.attention_size or encoder.config.hidden_size,
+            window=min(model.window, position_limit(encoder)),
+        )
+        many = len(corpus) >= MANY_SENTENCES
+        batch_size = training.batch_size or (32 if many else 16)
+        taught_on_gpu = device.type == "cuda" and training.teacher_epochs != 0
+        enough = min(MOST_EPOCHS, math.ceil(FEWEST_STEPS / math.ceil(len(corpus) / batch_size)))
+        training = replace(
+            training,
+            epochs=training.epochs or max(3, enough),
+            teacher_epochs=(
+                max(4 if many else 3, enough) if training.teacher_epochs is None else training.teacher_epochs
+            ),
+            teachers=training.teachers or (TEACHERS_ON_GPU if taught_on_gpu else 1),
+            batch_size=batch_size,
+            learning_rate=learning_rate(training, encoder.config.hidden_size),
+        )
+        place = checkpoints or Path(scratch)
+        with explained(place):
+            place.mkdir(parents=True, exist_ok=True)
+        with only_us(place):
+            course = Course(
+                model,
+                training,
+                aligner_for(model, tokenizer),
+                len(corpus.label_names),
+                Checkpoints(place, fingerprint(corpus, dev, model, training, encoder, word_targets)),
+                device,
+                on_progress,
+                word_targets,
+            )
+            network, position, decided = course.to_the_end(encoder, corpus, dev)
+    manifest = Manifest(
+        model=model,
+        training=training,
+        label_names=corpus.label_names,
+        negative=corpus.negative,
+        rules=decided.rules,
+        scores={"dev sentence F1": decided.f1, "best epoch": position.best_epoch + 1},
+        sentences={"train": len(corpus), "dev": len(dev)},
+    )
+    return WordLabeller(network, tokenizer, manifest)
+
+
+class Decided(NamedTuple):
+    """How scores become decisions, one rule per label, and the F1 of the development sentences by these rules."""
+
+    rules: tuple[Rule, ...]
+    f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The courses that a training takes: a teacher, if there is one, then the network, then its thresholds."""
+
+    model: ModelConfig
+    training: TrainConfig
+    aligner: Aligner
+    labels: int
+    checkpoints: Checkpoints
+    device: torch.device
+    on_progress: Callable[[Progress], None]
+    word_targets: Sequence[FloatArray] | None
+
+    def to_the_end(
+        self, encoder: PreTrainedModel, corpus: Corpus[Example], dev: Corpus[Example]
+    ) -> tuple[Network, Position, Decided]:
+        """The trained network, how its training went, and how its scores become decisions."""
+        train_set, dev_set = EncodedCorpus.of(corpus, self.aligner), EncodedCorpus.of(dev, self.aligner)
+        if self.word_targets is not None:
+            targets = [on_tokens(*pair) for pair in zip(train_set.sentences, self.word_targets, strict=True)]
+            train_set = replace(train_set, token_targets=targets)
+        elif epochs := self.training.teacher_epochs:
+            words = [example.sentence.words for example in corpus.examples]
+            said = [
+                self._taught(number, epochs, encoder, words, train_set, dev_set) for number in range(self._teachers)
+            ]
+            train_set = replace(train_set, token_targets=token_targets(train_set.sentences, said))
+        torch.manual_seed(self.training.seed)
+        network = Network(encoder, self.labels, self.model).to(self.device)
+        objective = plain(self.training) if train_set.token_targets is None else taught(self.training)
+        around = Around(before=self._teachers * (self.training.teacher_epochs or 0))
+        position = self._run(network, objective, train_set, dev_set, self.training, self.checkpoints, around)
+        return network, position, self._decided(network, dev_set, position)
+
+    @property
+    def _teachers(self) -> int:
+        assert self.training.teachers is not None  # it was chosen by now
+        return self.training.teachers
+
+    def _taught(
+        self,
+        number: int,
+        epochs: int,
+        encoder: PreTrainedModel,
+        words: Sequence[Sequence[str]],
+        train_set: EncodedCorpus,
+        dev_set: EncodedCorpus,
+    ) -> list[FloatArray]:
+        """What a teacher, who is trained first, says of the words of the training sentences."""
+        assert self.training.epochs is not None  # it was chosen by now
+        training = replace(self.training, epochs=epochs, seed=(self.training.seed + number * SEEDS_APART) % 2**32)
+        torch.manual_seed(training.seed)
+        teacher = Teacher(copy.deepcopy(encoder), self.labels, self.model).to(self.device)
+        left = self._teachers - number - 1
+        around = Around(number * epochs, left * epochs + self.training.epochs, of_teacher=True)
+        checkpoints = self.checkpoints.of_teacher(number)
+        self._run(teacher, each_head(training), train_set, dev_set, training, checkpoints, around)
+        labels = train_set.labels.numpy() > 0
+        return word_worth(teacher, self.aligner, train_set.sentences, words, labels)
+
+    def _run(
+        self,
+        network: Network,
+        objective: Objective,
+        train_set: EncodedCorpus,
+        dev_set: EncodedCorpus,
+        training: TrainConfig,
+        checkpoints: Checkpoints,
+        around: Around,
+    ) -> Position:
+        run = Run(network, objective, self.aligner, train_set, dev_set, training, checkpoints, self.on_progress, around)
+        return run.to_the_end()
+
+    def _decided(self, network: Network, dev_set: EncodedCorpus, position: Position) -> Decided:
+        """There are no words to decide on without word scores."""
+        if not self.training.calibrated or self.model.head == "cls":
+            return Decided((Rule(),) * self.labels, position.best_f1)
+        predictions = predict(network, self.aligner, dev_set.sentences)
+        words = words_of(dev_set.sentences, predictions)
+        sentences = np.stack([one.sentence_scores for one in predictions])
+        has_label = dev_set.labels.numpy() > 0
+        rules = tuple(
+            rule_from_sentence_labels([scores[:, k] for scores in words], sentences[:, k], has_label[:, k])
+            for k in range(self.labels)
+        )
+        return Decided(rules, mean_f1(has_label, sentences >= [rule.sentence_threshold for rule in rules]))
+
+
+def check_corpus(corpus: Corpus[Example], dev: Corpus[Example] | None) -> None:
+    """Refuse data that nothing can be learnt from, and anything that carries word labels."""
+    for given in (corpus, dev):
+        if not isinstance(given, Corpus | None):
+            raise TypeError(f"training takes a Corpus, as zerotag.read returns it, not {type(given).__name__}")
+    for part in (corpus, dev):
+        for example in part.examples if part is not None else ():
+            if type(example) is not Example:
+                raise TypeError(f"training takes Example, which has no word labels, not {type(example).__name__}")
+            if not example.sentence.words:
+                raise ZerotagError("a sentence without words cannot be trained on")
+    if len(corpus) < FEWEST_SENTENCES:
+        raise ZerotagError(f"{len(corpus)} training sentences; at least {FEWEST_SENTENCES} are needed")
+    if dev is not None and not dev.examples:
+        raise ZerotagError("the development set is empty")
+    if dev is not None and dev.label_names != corpus.label_names:
+        raise ZerotagError(
+            f"the development set has labels {', '.join(dev.label_names)}; training has {', '.join(corpus.label_names)}"
+        )
+    for k, name in enumerate(corpus.label_names):
+        positive = sum(example.labels[k] for example in corpus.examples)
+        if positive in (0, len(corpus)):
+            which = "every" if positive else "no"
+            raise ZerotagError(f"only one class: {which} training sentence has the label {name!r}; {BOTH_NEEDED}")
+    if not corpus.label_names:
+        raise ZerotagError(f"only one class: no training sentence has a label; {BOTH_NEEDED}")
+
+
+@contextmanager
+def reproducible(seed: int, device: torch.device) -> Iterator[None]:
+    """Draw everything random from the seed, by deterministic algorithms, and leave the caller's state alone."""
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
+    memory: Any = torch.utils.deterministic
+    filling = memory.fill_uninitialized_memory
+    if device.type == "cuda":
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS may vary
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(seed)
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        memory.fill_uninitialized_memory = False  # finds errors, but costs a fifth of the time
+        try:
+            yield
+        finally:
+            memory.fill_uninitialized_memory = filling
+            torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
+
+
+def fingerprint(
+    corpus: Corpus[Example],
+    dev: Corpus[Example],
+    model: ModelConfig,
+    training: TrainConfig,
+    encoder: PreTrainedModel,
+    word_targets: Sequence[FloatArray] | None = None,
+) -> str:
+    """A digest of all that a training depends on; the encoder may be another by now, in the same place."""
+    digest = hashlib.sha256(repr((model, training, torch.__version__)).encode())
+    for part in (corpus, dev):
+        digest.update(repr(part.label_names).encode())
+        for example in part.examples:
+            digest.update(repr((example.sentence.words, example.sentence.text, example.labels)).encode())
+    for weight in encoder.state_dict().values():
+        digest.update(weight.contiguous().numpy())
+    for words in word_targets or ():
+        digest.update(words.tobytes())
+    return digest.hexdigest()
