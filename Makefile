@@ -22,7 +22,7 @@ LOCK = $(TOOLS)/uv pip compile --quiet --universal --python-version 3.11 --gener
   --no-emit-package torch --constraint requirements/torch.txt --custom-compile-command "make lock" $(UPGRADE)
 RUNTIME := --extra minilm --extra serve --extra plots --extra onnx-export
 
-.PHONY: demo test lint lock sbom browser screenshots clean
+.PHONY: demo test lint javascript lock sbom browser screenshots clean
 
 demo: $(VENV)/demo  ## train the demonstration model and show what it found
 	$(BIN)/zerotag demo
@@ -34,6 +34,12 @@ lint: $(VENV)/dev
 	$(BIN)/ruff check src tests
 	$(BIN)/ruff format --check src tests
 	$(BIN)/mypy
+	$(BIN)/lint-imports
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory javascript; \
+	  else echo "no npm: the page's JavaScript is not checked; install Node.js 20.19 or later"; fi
+
+javascript: tools/javascript/node_modules/stamp  ## types (JSDoc, tsc) and lint of the page's JavaScript
+	npm run --silent --prefix tools/javascript check
 
 browser:  ## Chromium for the tests of the page, where it can be had; without it they skip and say so
 	@command -v "$${ZEROTAG_CHROMIUM:-chromium}" >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
@@ -55,7 +61,7 @@ sbom: $(VENV)/demo $(VENV)/tools/stamp  ## sbom.json: what is installed, with ve
 	$(TOOLS)/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible --output-file sbom.json
 
 clean:
-	rm -rf $(VENV) zerotag-demo
+	rm -rf $(VENV) tools/javascript/node_modules zerotag-demo
 
 $(BIN)/python:
 	$(PYTHON_FOUND) -m venv $(VENV)
@@ -69,4 +75,8 @@ $(VENV)/dev: $(BIN)/python pyproject.toml requirements/torch.txt requirements/bu
 $(VENV)/tools/stamp: $(BIN)/python requirements/tools.lock
 	$(BIN)/python -m venv $(VENV)/tools
 	$(TOOLS)/python $(LOCKED) --only-binary :all: --requirement requirements/tools.lock
+	@touch $@
+
+tools/javascript/node_modules/stamp: tools/javascript/package.json tools/javascript/package-lock.json
+	npm ci --silent --prefix tools/javascript
 	@touch $@
