@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-
 from onnx import ModelProto, NodeProto, helper, numpy_helper
 
 _STEPS = 127  # on either side of 0
