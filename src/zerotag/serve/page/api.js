@@ -4,6 +4,11 @@ const KEY = "zerotag-api-key";
 
 /** Why the service gave no result. `kind` is offline, key, large, invalid, busy, unavailable or failed. */
 export class Problem extends Error {
+  /**
+   * @param {string} kind
+   * @param {string} message
+   * @param {{retryAfter?: number | null, where?: string | null}} [details]
+   */
   constructor(kind, message, { retryAfter = null, where = null } = {}) {
     super(message);
     this.kind = kind;
@@ -17,32 +22,51 @@ export class Problem extends Error {
   }
 }
 
-/** Remembers the API key until the tab is closed. */
+/**
+ * Remembers the API key until the tab is closed.
+ * @param {string} key
+ */
 export function setKey(key) {
   sessionStorage.setItem(KEY, key);
 }
 
-/** What the service has: {models, limits}. */
+/**
+ * What the service has: {models, limits}.
+ * @returns {Promise<Offer>}
+ */
 export function fetchModels() {
   return call("v1/models", {});
 }
 
-/** Records of texts (strings or lists of words) by one model and method, in their order: {revision, results}. */
+/**
+ * Records of texts (strings or lists of words) by one model and method, in their order: {revision, results}.
+ * @param {(string | string[])[]} texts
+ * @param {Reading} reading
+ * @param {AbortSignal} signal
+ * @returns {Promise<Answer>}
+ */
 export function label(texts, reading, signal) {
   const body = JSON.stringify({ texts, model: reading.model, method: reading.method });
   return call("v1/label", { method: "POST", body, signal, headers: { "Content-Type": "application/json" } });
 }
 
+/** @type {Record<number, string>} */
 const KINDS = { 401: "key", 403: "key", 413: "large", 422: "invalid", 429: "busy", 503: "unavailable" };
 
+/**
+ * @param {string} path
+ * @param {RequestInit & {headers?: Record<string, string>}} options
+ * @returns {Promise<any>}
+ */
 async function call(path, { headers = {}, ...options }) {
   const key = sessionStorage.getItem(KEY);
+  /** @type {Response} */
   let answer;
   try {
     answer = await fetch(path, { ...options, headers: key ? { ...headers, Authorization: `Bearer ${key}` } : headers });
     if (answer.ok) return await answer.json();
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new Problem("offline", "The server cannot be reached.");
   }
   const { error } = await answer.json().catch(() => ({}));
@@ -52,7 +76,10 @@ async function call(path, { headers = {}, ...options }) {
   });
 }
 
-/** The service's messages begin small and have no full stop. */
+/**
+ * The service's messages begin small and have no full stop.
+ * @param {string} message
+ */
 function sentenceOf(message) {
   return `${message[0].toUpperCase()}${message.slice(1)}${/[.?!]$/.test(message) ? "" : "."}`;
 }

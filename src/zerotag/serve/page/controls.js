@@ -6,15 +6,19 @@ import { ThresholdSlider } from "./threshold.js";
 
 export class Controls {
   #session;
+  /** @type {ThresholdSlider[]} */
   #sliders = [];
+  /** @type {(HTMLInputElement & {reading: Reading})[]} */
   #boxes = []; // of readings to compare
+  /** @type {Reading | null} */
   #choicesBeside = null; // the main reading they were listed for
 
+  /** @param {Session} session */
   constructor(session) {
     this.#session = session;
-    byId("model").addEventListener("change", (event) => this.#chooseModel(event.target.value));
-    byId("method").addEventListener("change", (event) => session.setMain({ model: session.main.model, method: event.target.value }));
-    byId("compare").addEventListener("toggle", (event) => event.newState === "open" && placeBeside(event.target, byId("compare-open")));
+    byId("model").addEventListener("change", () => this.#chooseModel(byId("model").value));
+    byId("method").addEventListener("change", () => session.setMain({ model: session.main.model, method: byId("method").value }));
+    byId("compare").addEventListener("toggle", (event) => event.newState === "open" && placeBeside(byId("compare"), byId("compare-open")));
     const measure = debounced(() => this.#sliders.forEach((slider) => slider.measure()), 100);
     session.on("readings", () => this.#showReadings());
     session.on("readings label", () => this.#showSliders());
@@ -23,7 +27,10 @@ export class Controls {
     session.on("units readings", () => this.#showOrHide());
   }
 
-  /** Moves the thresholds that are shown. */
+  /**
+   * Moves the thresholds that are shown.
+   * @param {number} steps
+   */
   nudge(steps) {
     for (const slider of this.#sliders) slider.nudge(steps);
   }
@@ -33,9 +40,10 @@ export class Controls {
     for (const label of this.#session.shown(this.#session.main)) this.#session.setThreshold(label, null);
   }
 
+  /** @param {string} name */
   #chooseModel(name) {
-    const { methods } = this.#session.models.find((model) => model.name === name);
     const { method } = this.#session.main;
+    const { methods } = this.#session.modelOf({ model: name, method });
     this.#session.setMain({ model: name, method: methods.includes(method) ? method : methods[0] });
   }
 
@@ -58,8 +66,13 @@ export class Controls {
     this.#showChoices();
   }
 
+  /** @param {Model} model */
   #showLabels({ labels }) {
     byId("label-field").hidden = labels.length === 1;
+    /**
+     * @param {string | null} label
+     * @param {string} text
+     */
     const choice = (label, text) => {
       const input = el("input", { type: "radio", name: "label", on: { change: () => this.#session.setLabel(label) } });
       input.checked = label === this.#session.label;
@@ -101,6 +114,11 @@ export class Controls {
   }
 }
 
+/**
+ * @param {HTMLSelectElement} select
+ * @param {string[][]} options
+ * @param {string} chosen
+ */
 function fill(select, options, chosen) {
   select.replaceChildren(...options.map(([value, text]) => el("option", { value, text, selected: value === chosen })));
 }

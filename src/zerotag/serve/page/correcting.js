@@ -1,6 +1,6 @@
 // Correcting words: a click, a second tap or the Enter key; a menu where a word could have several labels.
 
-import { byId, el, placeBeside } from "./dom.js";
+import { byId, el, placeBeside, present } from "./dom.js";
 import { wordOf } from "./tip.js";
 
 export class Correcting {
@@ -9,10 +9,17 @@ export class Correcting {
   #tip;
   #menu = byId("word-menu");
 
+  /**
+   * @param {Session} session
+   * @param {SentenceList} list
+   * @param {Tip} tip
+   * @param {HTMLElement} root
+   */
   constructor(session, list, tip, root) {
     this.#session = session;
     this.#list = list;
     this.#tip = tip;
+    /** @type {HTMLElement | null} */
     let tipBefore = null; // what was shown before this tap: a first tap shows the score, a second corrects
     root.addEventListener("pointerdown", () => (tipBefore = tip.owner));
     root.addEventListener("click", (event) => {
@@ -27,7 +34,10 @@ export class Correcting {
     this.#menu.addEventListener("keydown", (event) => this.#moveInMenu(event));
   }
 
-  /** Corrects the one label that is shown, or asks which. */
+  /**
+   * Corrects the one label that is shown, or asks which.
+   * @param {HTMLElement} word
+   */
   correct(word) {
     if (word.classList.contains("cell")) return;
     const { unit } = this.#list.itemOf(word);
@@ -37,8 +47,14 @@ export class Correcting {
     else this.#openMenu(word, unit, number, labels);
   }
 
+  /**
+   * @param {HTMLElement} word
+   * @param {Unit} unit
+   * @param {number} number
+   * @param {string[]} labels
+   */
   #openMenu(word, unit, number, labels) {
-    const verdicts = this.#session.judge(this.#session.main, unit);
+    const verdicts = present(this.#session.judge(this.#session.main, unit));
     const entries = labels.map((label, i) =>
       el(
         "button",
@@ -60,17 +76,25 @@ export class Correcting {
     entries[0].focus();
   }
 
+  /**
+   * @param {HTMLElement} word
+   * @param {Unit} unit
+   * @param {number} number
+   * @param {string} label
+   */
   #choose(word, unit, number, label) {
     this.#menu.hidePopover();
     this.#session.correct(unit, number, label);
     word.focus();
   }
 
+  /** @param {KeyboardEvent} event */
   #moveInMenu(event) {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (!step) return;
     event.preventDefault();
-    const entries = [...this.#menu.children];
-    entries.at((entries.indexOf(document.activeElement) + step) % entries.length).focus();
+    const entries = [...this.#menu.querySelectorAll("button")];
+    const at = entries.findIndex((entry) => entry === document.activeElement);
+    entries.at((at + step) % entries.length)?.focus();
   }
 }

@@ -1,7 +1,9 @@
 // What a person says of words, whatever a model says: remembered by unit, word and label, and undone step by step.
 
 export class Corrections {
+  /** @type {Map<string, {unit: Unit, marks: Map<string, boolean>}>} */
   #units = new Map(); // key of the unit → {unit, marks: Map of `word:label` → yes or no}
+  /** @type {{unit: Unit, word: number, label: string, before: boolean | undefined}[][]} */
   #steps = [];
 
   /** How many words were corrected. */
@@ -18,21 +20,38 @@ export class Corrections {
     return this.#steps.length > 0;
   }
 
-  /** What a person said of a word: true, false, or undefined if nothing. */
+  /**
+   * What a person said of a word: true, false, or undefined if nothing.
+   * @param {Unit} unit
+   * @param {number} word
+   * @param {string} label
+   * @returns {boolean | undefined}
+   */
   get(unit, word, label) {
     return this.#units.get(unit.key)?.marks.get(`${word}:${label}`);
   }
 
+  /** @param {Unit} unit */
   has(unit) {
     return this.#units.has(unit.key);
   }
 
-  /** What a person said of a unit's words, as [word, label, yes or no]. */
+  /**
+   * What a person said of a unit's words, as [word, label, yes or no].
+   * @param {Unit} unit
+   * @returns {Mark[]}
+   */
   of(unit) {
     return [...(this.#units.get(unit.key)?.marks ?? [])].map(([id, yes]) => [...wordAndLabel(id), yes]);
   }
 
-  /** Says the opposite of `decision`, or takes back what was said. */
+  /**
+   * Says the opposite of `decision`, or takes back what was said.
+   * @param {Unit} unit
+   * @param {number} word
+   * @param {string} label
+   * @param {boolean} decision
+   */
   toggle(unit, word, label, decision) {
     const before = this.get(unit, word, label);
     this.#steps.push([{ unit, word, label, before }]);
@@ -50,7 +69,13 @@ export class Corrections {
     this.#units.clear();
   }
 
-  /** Remembers what was said of a word, or forgets it if undefined; by itself it is no step to undo. */
+  /**
+   * Remembers what was said of a word, or forgets it if undefined; by itself it is no step to undo.
+   * @param {Unit} unit
+   * @param {number} word
+   * @param {string} label
+   * @param {boolean | undefined} value
+   */
   put(unit, word, label, value) {
     const entry = this.#units.get(unit.key) ?? { unit, marks: new Map() };
     if (value === undefined) entry.marks.delete(`${word}:${label}`);
@@ -60,6 +85,10 @@ export class Corrections {
   }
 }
 
+/**
+ * @param {string} id
+ * @returns {[number, string]}
+ */
 function wordAndLabel(id) {
   const colon = id.indexOf(":");
   return [Number(id.slice(0, colon)), id.slice(colon + 1)];

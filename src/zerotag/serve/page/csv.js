@@ -2,9 +2,16 @@
 
 const DELIMITERS = [",", ";", "\t"];
 
-/** The rows of a CSV text as [{line, cells}], blank lines left out; throws an Error with the line where it goes wrong. */
+/**
+ * The rows of a CSV text as [{line, cells}], blank lines left out; throws an Error with the line where it goes wrong.
+ * @param {string} text
+ * @param {string} [delimiter]
+ * @returns {CsvRow[]}
+ */
 export function parseCsv(text, delimiter = delimiterOf(text)) {
+  /** @type {CsvRow[]} */
   const rows = [];
+  /** @type {string[]} */
   let cells = [];
   let line = 1; // where we are, and where the row started
   let rowLine = 1;
@@ -47,11 +54,16 @@ export function parseCsv(text, delimiter = delimiterOf(text)) {
   return rows;
 }
 
+/** @param {string} text */
 function delimiterOf(text) {
   const header = text.slice(0, nextOf(text, "\n", 0));
   return DELIMITERS.reduce((best, one) => (count(header, one) > count(header, best) ? one : best));
 }
 
+/**
+ * @param {string} text
+ * @param {number} open
+ */
 function closingQuote(text, open) {
   for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     if (text[at + 1] !== '"') return at;
@@ -60,16 +72,26 @@ function closingQuote(text, open) {
   return -1;
 }
 
+/**
+ * @param {string} text
+ * @param {string} delimiter
+ * @param {number} from
+ */
 function nextOf(text, delimiter, from) {
   let at = from;
   while (at < text.length && text[at] !== delimiter && !isBreak(text[at])) at += 1;
   return at;
 }
 
+/** @param {string} character */
 function isBreak(character) {
   return character === "\n" || character === "\r";
 }
 
+/**
+ * @param {string} text
+ * @param {string} character
+ */
 function count(text, character) {
   return text.split(character).length - 1;
 }

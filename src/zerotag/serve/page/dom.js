@@ -1,6 +1,13 @@
 // Elements without markup: text is only ever text, and styles are set as properties, as the security policy asks.
 
-/** An element; `properties` are attributes, besides `text`, `on` (listeners by event) and `style` (CSS properties). */
+/**
+ * An element; `properties` are attributes, besides `text`, `on` (listeners by event) and `style` (CSS properties).
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Record<string, any>} [properties]
+ * @param {...(Node | string)} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
 export function el(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -8,23 +15,48 @@ export function el(tag, properties = {}, ...children) {
     else if (name === "on") for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
     else if (name === "style") for (const [property, one] of Object.entries(value)) element.style.setProperty(property, one);
     else if (value === true) element.setAttribute(name, "");
-    else if (value !== false && value != null) element.setAttribute(name, value);
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
   }
   element.append(...children);
   return element;
 }
 
-/** The element with an id. */
+/**
+ * The element with an id.
+ * @template {keyof PageElements} K
+ * @param {K} id
+ * @returns {PageElements[K]}
+ */
 export function byId(id) {
-  return document.getElementById(id);
+  return /** @type {PageElements[K]} */ (document.getElementById(id));
 }
 
-/** Text for screen readers only. */
+/**
+ * A value that is there: where it is not, the page has a defect.
+ * @template T
+ * @param {T | null | undefined} value
+ * @returns {T}
+ */
+export function present(value) {
+  if (value === null || value === undefined) throw new Error("something the page needs is not there");
+  return value;
+}
+
+/**
+ * Text for screen readers only.
+ * @param {string} text
+ */
 export function hidden(text) {
   return el("span", { class: "hidden", text });
 }
 
-/** A function that runs once, a while after its last call. */
+/**
+ * A function that runs once, a while after its last call.
+ * @template {unknown[]} A
+ * @param {(...given: A) => void} run
+ * @param {number} milliseconds
+ * @returns {(...given: A) => void}
+ */
 export function debounced(run, milliseconds) {
   let timer = 0;
   return (...given) => {
@@ -33,18 +65,30 @@ export function debounced(run, milliseconds) {
   };
 }
 
-/** A number with so many decimals; never `-0.00`. */
+/**
+ * A number with so many decimals; never `-0.00`.
+ * @param {number} number
+ * @param {number} digits
+ */
 export function decimal(number, digits) {
   const text = number.toFixed(digits);
   return Number(text) === 0 ? (0).toFixed(digits) : text;
 }
 
-/** `1 word`, `2 words`, `1,000 words`. */
+/**
+ * `1 word`, `2 words`, `1,000 words`.
+ * @param {number} count
+ * @param {string} noun
+ */
 export function counted(count, noun) {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Puts a popover beside the element it belongs to, inside the window. */
+/**
+ * Puts a popover beside the element it belongs to, inside the window.
+ * @param {HTMLElement} popover
+ * @param {Element} anchor
+ */
 export function placeBeside(popover, anchor) {
   const at = anchor.getBoundingClientRect();
   const { width, height } = popover.getBoundingClientRect();

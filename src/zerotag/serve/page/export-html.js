@@ -8,7 +8,10 @@ import { buildWords } from "./words-view.js";
 
 const WIDTH = 912; // pixels: as wide as the style sheet lets the file be
 
-/** The page as HTML text; the style sheets come from the service. */
+/**
+ * The page as HTML text; the style sheets come from the service.
+ * @param {Session} session
+ */
 export async function html(session) {
   const css = await Promise.all(["theme.css", "results.css"].map((name) => fetch(`assets/${name}`).then((answer) => answer.text())));
   const units = session.labelled;
@@ -41,6 +44,10 @@ ${source(content)}
 `;
 }
 
+/**
+ * @param {Session} session
+ * @param {Unit[]} units
+ */
 function notes(session, units) {
   const { main, readings } = session;
   const thresholds = session.shown(main).map((label) => {
@@ -55,19 +62,30 @@ function notes(session, units) {
   ].filter(Boolean);
 }
 
-/** A unit as the page shows it, with scores where the page has tips. */
+/**
+ * A unit as the page shows it, with scores where the page has tips.
+ * @param {Session} session
+ * @param {Unit} unit
+ */
 function still(session, unit) {
   const { fontSize, fontFamily } = getComputedStyle(byId("sentences"));
   const view = session.comparing ? buildHeat(session, unit, { width: WIDTH, font: `${fontSize} ${fontFamily}` }) : buildWords(session, unit);
   view.dress();
   const verdicts = session.readings.map((reading) => session.judge(reading, unit));
   for (const element of view.lines.flat()) {
-    const { word, reading } = element.dataset;
-    if (verdicts[reading]) element.replaceWith(stillWord(element, verdicts[reading], Number(word), showsMarks(session, session.readings[reading])));
+    const [word, reading] = [Number(element.dataset.word), Number(element.dataset.reading)];
+    const given = verdicts[reading];
+    if (given) element.replaceWith(stillWord(element, given, word, showsMarks(session, session.readings[reading])));
   }
   return view.node;
 }
 
+/**
+ * @param {HTMLElement} element
+ * @param {Verdict[]} verdicts
+ * @param {number} word
+ * @param {boolean} marks
+ */
 function stillWord(element, verdicts, word, marks) {
   const isCell = element.classList.contains("cell");
   const isMarked = element.classList.contains("yes");
@@ -82,7 +100,10 @@ function stillWord(element, verdicts, word, marks) {
   });
 }
 
-/** An element as HTML; what the parser would change is written as a character reference. */
+/**
+ * An element as HTML; what the parser would change is written as a character reference.
+ * @param {Element} element
+ */
 function source(element) {
   return element.outerHTML.replaceAll("\r", "&#13;").replaceAll("\0", "&#xfffd;");
 }

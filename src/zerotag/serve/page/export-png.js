@@ -1,6 +1,6 @@
 // Results as a picture, drawn on a canvas in the colours of the page.
 
-import { decimal, el } from "./dom.js";
+import { byId, decimal, el, present } from "./dom.js";
 import { cellLook, linesOf, readingName, showsMarks } from "./heat-view.js";
 import { correctionOf, lookOf, share, tagsOf, toShow } from "./words-view.js";
 
@@ -13,7 +13,11 @@ const LINE = 34;
 const TALLEST = 8_000; // browsers refuse larger canvases
 const SCALE = 2;
 
-/** The picture as a PNG blob, of as many sentences as fit. */
+/**
+ * The picture as a PNG blob, of as many sentences as fit.
+ * @param {Session} session
+ * @returns {Promise<Blob>}
+ */
 export function png(session) {
   const units = session.labelled;
   const draw = session.comparing ? drawHeat : drawSentence;
@@ -35,46 +39,76 @@ export function png(session) {
     top += one;
   });
   if (more) paint.text(`and ${more.toLocaleString("en")} more`, MARGIN, top + 20, paint.small, paint.quiet);
-  return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  return new Promise((resolve, reject) => {
+    const tooLarge = new Error("The browser cannot draw a picture of this size.");
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(tooLarge)), "image/png");
+  });
 }
 
 /** A pen with the fonts and colours of the page. */
 class Paint {
   constructor() {
-    const style = getComputedStyle(document.querySelector(".sentences"));
+    const style = getComputedStyle(byId("sentences"));
     const sans = getComputedStyle(document.body).fontFamily;
     this.serif = `19px ${style.fontFamily}`;
     this.small = `14px ${sans}`;
     this.bold = `600 14px ${sans}`;
     this.tiny = `650 11px ${sans}`;
-    this.pen = el("canvas").getContext("2d");
-    for (const name of ["page", "ink", "quiet", "rule", "card"]) this[name] = colour(`--${name}`, "");
+    this.pen = present(el("canvas").getContext("2d"));
+    this.page = colour("--page", "");
+    this.ink = colour("--ink", "");
+    this.quiet = colour("--quiet", "");
+    this.rule = colour("--rule", "");
+    this.card = colour("--card", "");
+    /** @type {Map<string, {tint: string, line: string}>} */
     this.hues = new Map();
   }
 
+  /** @param {HTMLCanvasElement} canvas */
   on(canvas) {
-    this.pen = canvas.getContext("2d");
+    this.pen = present(canvas.getContext("2d"));
     this.pen.scale(SCALE, SCALE);
     this.box(0, 0, canvas.width, canvas.height, this.page);
   }
 
+  /**
+   * @param {string} name
+   * @returns {{tint: string, line: string}}
+   */
   hue(name) {
-    if (!this.hues.has(name)) this.hues.set(name, { tint: colour("--tint", name), line: colour("--line", name) });
-    return this.hues.get(name);
+    const known = this.hues.get(name) ?? { tint: colour("--tint", name), line: colour("--line", name) };
+    this.hues.set(name, known);
+    return known;
   }
 
+  /**
+   * @param {string} text
+   * @param {string} font
+   */
   width(text, font) {
     this.pen.font = font;
     return this.pen.measureText(text).width;
   }
 
+  /**
+   * @param {string} text
+   * @param {number} x
+   * @param {number} y
+   * @param {string} font
+   * @param {string} fill
+   */
   text(text, x, y, font, fill) {
     this.pen.font = font;
     this.pen.fillStyle = fill;
     this.pen.fillText(text, x, y);
   }
 
-  /** A text in parts that are no wider than the room there is. */
+  /**
+   * A text in parts that are no wider than the room there is.
+   * @param {string} text
+   * @param {number} room
+   * @param {string} font
+   */
   *parts(text, room, font) {
     const characters = [...text];
     let start = 0;
@@ -87,14 +121,27 @@ class Paint {
     }
   }
 
-  /** A text cut short where it does not fit. */
+  /**
+   * A text cut short where it does not fit.
+   * @param {string} text
+   * @param {number} room
+   * @param {string} font
+   */
   cut(text, room, font) {
     if (this.width(text, font) <= room) return text;
     const [start] = this.parts(text, room - this.width("…", font), font);
     return `${start}…`;
   }
 
-  /** What shows a correction on the page: a dashed frame, and a badge at its corner. */
+  /**
+   * What shows a correction on the page: a dashed frame, and a badge at its corner.
+   * @param {string | null} kind
+   * @param {number} x
+   * @param {number} y
+   * @param {number} width
+   * @param {number} height
+   * @param {string} line
+   */
   correction(kind, x, y, width, height, line) {
     this.pen.strokeStyle = line;
     this.pen.lineWidth = 2;
@@ -109,6 +156,14 @@ class Paint {
     if (kind === "added") this.box(centreX - 1, centreY - 4, 2, 8, this.page);
   }
 
+  /**
+   * @param {number} x
+   * @param {number} y
+   * @param {number} width
+   * @param {number} height
+   * @param {string} fill
+   * @param {{radius?: number, alpha?: number}} [look]
+   */
   box(x, y, width, height, fill, { radius = 0, alpha = 1 } = {}) {
     this.pen.globalAlpha = alpha;
     this.pen.fillStyle = fill;
@@ -119,7 +174,11 @@ class Paint {
   }
 }
 
-/** A colour of the style sheet as the browser resolves it. */
+/**
+ * A colour of the style sheet as the browser resolves it.
+ * @param {string} variable
+ * @param {string} hue
+ */
 function colour(variable, hue) {
   const probe = el("span", { class: `probe ${hue}` });
   document.body.append(probe);
@@ -129,20 +188,36 @@ function colour(variable, hue) {
   return color;
 }
 
-/** The same curve as in the style sheet: faint at first, so that many low scores do not clutter the text. */
+/**
+ * The same curve as in the style sheet: faint at first, so that many low scores do not clutter the text.
+ * @param {number} strength
+ */
 function alphaOf(strength) {
   return strength * (0.4 + 0.6 * strength);
 }
 
+/**
+ * @param {Paint} paint
+ * @param {Session} session
+ * @param {Unit} unit
+ * @param {number} top
+ * @param {boolean} visible
+ */
 function drawSentence(paint, session, unit, top, visible) {
-  const verdicts = session.judge(session.main, unit);
+  const verdicts = present(session.judge(session.main, unit));
   const tags = verdicts.length > 1 ? tagsOf(verdicts) : new Map();
   const left = MARGIN + BESIDE;
   const right = WIDTH - MARGIN;
   const fromRight = /^[^\p{L}]*[\u0590-\u08ff]/u.test(unit.text);
+  /** @type {[number, Place][]} */
   const corrected = [];
   let x = 0;
   let y = top + 26;
+  /**
+   * @param {string} text
+   * @param {number | null} word
+   * @param {string} [labels]
+   */
   const put = (text, word, labels) => {
     const width = paint.width(text, paint.serif);
     const tag = labels && paint.cut(labels, Math.max(60, right - left - width - 8), paint.tiny);
@@ -155,13 +230,13 @@ function drawSentence(paint, session, unit, top, visible) {
     const at = fromRight ? right - x - width - tagWidth : left + x;
     const place = { x: at, y, width: width + tagWidth, tag };
     if (visible && word !== null) drawWord(paint, verdicts, word, place);
-    if (correctionOf(word, verdicts)) corrected.push([word, place]);
+    if (word !== null && correctionOf(word, verdicts)) corrected.push([word, place]);
     if (visible) paint.text(text, fromRight ? at + tagWidth : at, y, paint.serif, paint.ink);
     x += width + tagWidth;
   };
-  for (const [piece, word] of session.result(session.main, unit).pieces()) {
+  for (const [piece, word] of present(session.result(session.main, unit)).pieces()) {
     const parts = [...paint.parts(piece.replace(/\s+/g, " "), right - left, paint.serif)];
-    parts.forEach((part, i) => put(part, word, i === parts.length - 1 ? tags.get(word) : undefined));
+    parts.forEach((part, i) => put(part, word, i === parts.length - 1 && word !== null ? tags.get(word) : undefined));
   }
   const used = Math.max(14 + VERDICT * toShow(verdicts).length, y - top + LINE - 10);
   if (visible) {
@@ -172,6 +247,12 @@ function drawSentence(paint, session, unit, top, visible) {
   return used + 12;
 }
 
+/**
+ * @param {Paint} paint
+ * @param {Verdict[]} verdicts
+ * @param {number} word
+ * @param {Place} place
+ */
 function drawWord(paint, verdicts, word, { x, y, width, tag }) {
   const given = verdicts.filter((verdict) => verdict.decided[word]);
   const look = lookOf(word, given, verdicts);
@@ -181,12 +262,23 @@ function drawWord(paint, verdicts, word, { x, y, width, tag }) {
   if (tag) paint.text(tag, x + width - paint.width(tag, paint.tiny) - 2, y, paint.tiny, line);
 }
 
+/**
+ * @param {Paint} paint
+ * @param {Verdict[]} verdicts
+ * @param {number} word
+ * @param {Place} place
+ */
 function drawCorrection(paint, verdicts, word, { x, y, width }) {
   const given = verdicts.filter((verdict) => verdict.decided[word]);
   const { line } = paint.hue(lookOf(word, given, verdicts).hue);
   paint.correction(correctionOf(word, verdicts), x - 3, y - 20, width + 6, 28, line);
 }
 
+/**
+ * @param {Paint} paint
+ * @param {Verdict[]} verdicts
+ * @param {number} top
+ */
 function drawVerdicts(paint, verdicts, top) {
   toShow(verdicts).forEach(({ name, score, rule, hue, positive }, i) => {
     const y = top + 24 + VERDICT * i;
@@ -201,8 +293,15 @@ function drawVerdicts(paint, verdicts, top) {
   });
 }
 
+/**
+ * @param {Paint} paint
+ * @param {Session} session
+ * @param {Unit} unit
+ * @param {number} top
+ * @param {boolean} visible
+ */
 function drawHeat(paint, session, unit, top, visible) {
-  const { words } = session.result(session.main, unit);
+  const { words } = present(session.result(session.main, unit));
   const room = WIDTH - 2 * MARGIN - NAMES;
   const widths = words.map(({ text }) => Math.min(room, Math.max(30, paint.width(text, paint.serif) + 12)));
   let y = top + 22;
@@ -218,6 +317,13 @@ function drawHeat(paint, session, unit, top, visible) {
   return y - top;
 }
 
+/**
+ * @param {Paint} paint
+ * @param {Session} session
+ * @param {Unit} unit
+ * @param {Reading} reading
+ * @param {number} y
+ */
 function drawName(paint, session, unit, reading, y) {
   paint.text(paint.cut(readingName(session, reading), NAMES - 68, paint.small), MARGIN, y, paint.small, paint.quiet);
   const verdicts = session.judge(reading, unit);
@@ -228,12 +334,21 @@ function drawName(paint, session, unit, reading, y) {
   paint.text(text, MARGIN + NAMES - 12 - paint.width(text, font), y, font, positive ? paint.ink : paint.quiet);
 }
 
+/**
+ * @param {Paint} paint
+ * @param {Session} session
+ * @param {Unit} unit
+ * @param {number} word
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ */
 function drawColumn(paint, session, unit, word, x, y, width) {
-  const text = paint.cut(session.result(session.main, unit).words[word].text, width, paint.serif);
+  const text = paint.cut(present(session.result(session.main, unit)).words[word].text, width, paint.serif);
   const textWidth = paint.width(text, paint.serif);
   const from = x + (width - textWidth) / 2;
   paint.text(text, from, y, paint.serif, paint.ink);
-  const verdictsOfMain = session.judge(session.main, unit);
+  const verdictsOfMain = present(session.judge(session.main, unit));
   const given = verdictsOfMain.filter((verdict) => verdict.decided[word]);
   const correction = correctionOf(word, verdictsOfMain);
   const { line } = paint.hue(lookOf(word, given, verdictsOfMain).hue);

@@ -1,12 +1,15 @@
 // Results and corrections as text: JSON lines and TSV as `zerotag label` writes them, and as `zerotag train` reads them.
 
-import { decimal } from "./dom.js";
+import { decimal, present } from "./dom.js";
 import { runs } from "./rule.js";
 
 const NEGATIVE = "O";
 const UNSAFE_LINE = /[\u0085\u2028\u2029]/g; // line breaks for some readers, though not for JSON
 
-/** Results as JSON lines: the service's records with the decisions shown; with model and method where several are compared. */
+/**
+ * Results as JSON lines: the service's records with the decisions shown; with model and method where several are compared.
+ * @param {Session} session
+ */
 export function jsonl(session) {
   return perResult(session, (reading, unit) => {
     const record = recordOf(session, reading, unit);
@@ -14,14 +17,17 @@ export function jsonl(session) {
   }).join("");
 }
 
-/** Results as TSV: word, scores (a column per label of each reading), label; blank lines between sentences. */
+/**
+ * Results as TSV: word, scores (a column per label of each reading), label; blank lines between sentences.
+ * @param {Session} session
+ */
 export function tsv(session) {
   return session.labelled
     .map((unit) => {
       const readings = session.readings.filter((reading) => session.result(reading, unit));
       const verdicts = allVerdicts(session, session.main, unit);
-      const rows = session.result(session.main, unit).words.map((word, i) => {
-        const scores = readings.flatMap((reading) => Object.values(session.result(reading, unit).scores).map((some) => decimal(some[i], 6)));
+      const rows = present(session.result(session.main, unit)).words.map((word, i) => {
+        const scores = readings.flatMap((reading) => Object.values(present(session.result(reading, unit)).scores).map((some) => decimal(some[i], 6)));
         return row([word.text, ...scores, cell(verdicts, i)]);
       });
       return `${rows.join("")}\n`;
@@ -29,39 +35,56 @@ export function tsv(session) {
     .join("");
 }
 
-/** Corrected sentences as `word<TAB>label`, to train on. */
+/**
+ * Corrected sentences as `word<TAB>label`, to train on.
+ * @param {Session} session
+ */
 export function correctionsTsv(session) {
   return corrected(session)
     .map(({ words, verdicts }) => `${words.map((word, i) => row([word.text, cell(verdicts, i)])).join("")}\n`)
     .join("");
 }
 
-/** Corrected sentences as JSON lines with the label of the sentence, which is what its words say. */
+/**
+ * Corrected sentences as JSON lines with the label of the sentence, which is what its words say.
+ * @param {Session} session
+ */
 export function correctionsJsonl(session) {
   return corrected(session)
     .map(({ text, words, verdicts, several }) => {
       const labels = verdicts.filter((verdict) => verdict.decided.includes(1)).map((verdict) => verdict.name);
+      /** @param {number} i */
       const ofWord = (i) => verdicts.filter((verdict) => verdict.decided[i]).map((verdict) => verdict.name);
+      /** @param {string[]} names */
       const value = (names) => (several ? names : (names[0] ?? NEGATIVE));
       return line({ text, words: words.map((word) => word.text), label: value(labels), word_labels: words.map((_, i) => value(ofWord(i))) });
     })
     .join("");
 }
 
-/** The service's record with the decisions in force now. Corrections are no part of what is compared with the main reading. */
+/**
+ * The service's record with the decisions in force now. Corrections are no part of what is compared with the main reading.
+ * @param {Session} session
+ * @param {Reading} reading
+ * @param {Unit} unit
+ */
 function recordOf(session, reading, unit) {
-  const { record, scores } = session.result(reading, unit);
+  const { record, scores } = present(session.result(reading, unit));
   const isMain = reading === session.main;
   const verdicts = allVerdicts(session, reading, unit).map((verdict) => (isMain ? verdict : { ...verdict, decided: verdict.words, said: new Map() }));
   const several = verdicts.length > 1;
-  const naming = (names, scored) => {
-    const best = names.reduce((top, name) => (top === null || scored[name] > scored[top] ? name : top), null);
+  /**
+   * @param {string[]} names
+   * @param {Scored} scored
+   */
+  const naming = (names, { scores: by = {} }) => {
+    const best = names.length ? names.reduce((top, name) => (by[name] > by[top] ? name : top)) : null;
     return several ? { label: best, labels: names } : { label: best };
   };
   const words = record.words.map((word, i) => {
     const names = verdicts.filter((verdict) => verdict.decided[i]).map((verdict) => verdict.name);
-    const corrected = verdicts.filter((verdict) => verdict.said.has(i)).map((verdict) => verdict.name);
-    return { ...word, ...naming(names, word.scores), ...(corrected.length ? { corrected } : {}) };
+    const byHand = verdicts.filter((verdict) => verdict.said.has(i)).map((verdict) => verdict.name);
+    return { ...word, ...naming(names, word), ...(byHand.length ? { corrected: byHand } : {}) };
   });
   const characters = [...record.text]; // offsets count code points
   const spans = verdicts.flatMap(({ name, decided }) =>
@@ -72,46 +95,65 @@ function recordOf(session, reading, unit) {
     }),
   );
   const positive = verdicts.filter((verdict) => verdict.positive).map((verdict) => verdict.name);
-  return { ...record, ...naming(positive, record.scores), words, spans };
+  return { ...record, ...naming(positive, record), words, spans };
 }
 
-/** Verdicts of all labels, also of those that are not shown. */
+/**
+ * Verdicts of all labels, also of those that are not shown.
+ * @param {Session} session
+ * @param {Reading} reading
+ * @param {Unit} unit
+ */
 function allVerdicts(session, reading, unit) {
-  return session.judge(reading, unit, session.modelOf(reading).labels);
+  return present(session.judge(reading, unit, session.modelOf(reading).labels));
 }
 
+/**
+ * @param {Session} session
+ * @param {(reading: Reading, unit: Unit) => string} write
+ */
 function perResult(session, write) {
   return session.labelled.flatMap((unit) =>
     session.readings.filter((reading) => session.result(reading, unit)).map((reading) => write(reading, unit)),
   );
 }
 
+/** @param {Session} session */
 function corrected(session) {
   const units = session.corrections.units.filter((unit) => session.result(session.main, unit));
   return units.map((unit) => {
-    const { text, words } = session.result(session.main, unit);
+    const { text, words } = present(session.result(session.main, unit));
     const verdicts = allVerdicts(session, session.main, unit);
     return { text, words, verdicts, several: verdicts.length > 1 };
   });
 }
 
+/**
+ * @param {Verdict[]} verdicts
+ * @param {number} word
+ */
 function cell(verdicts, word) {
   return verdicts.filter((verdict) => verdict.decided[word]).map((verdict) => verdict.name).join("|") || NEGATIVE;
 }
 
+/** @param {string[]} cells */
 function row(cells) {
   return `${cells.map(oneLine).join("\t")}\n`;
 }
 
-/** Control characters made visible, so that a word is one cell. */
+/**
+ * Control characters made visible, so that a word is one cell.
+ * @param {string} text
+ */
 function oneLine(text) {
   return text.replace(/[\u0000-\u001f\u007f\u0085\u2028\u2029]/g, (character) => {
-    const code = character.codePointAt(0);
+    const code = character.charCodeAt(0);
     return code < 0x20 ? String.fromCodePoint(0x2400 + code) : code === 0x7f ? "␡" : "␤";
   });
 }
 
+/** @param {object} record */
 function line(record) {
   const text = JSON.stringify(record);
-  return `${text.replace(UNSAFE_LINE, (character) => `\\u${character.codePointAt(0).toString(16).padStart(4, "0")}`)}\n`;
+  return `${text.replace(UNSAFE_LINE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)}\n`;
 }

@@ -1,12 +1,13 @@
 // The buttons that copy and download results, links and corrections.
 
-import { byId, counted } from "./dom.js";
+import { byId, counted, present } from "./dom.js";
 import { html } from "./export-html.js";
 import { png } from "./export-png.js";
 import { correctionsJsonl, correctionsTsv, jsonl, tsv } from "./export-text.js";
 import { copy, download } from "./save.js";
 import { holdsState, linkTo } from "./share.js";
 
+/** @type {Record<string, {make: (session: Session) => string | Blob | Promise<string | Blob>, type: string}>} */
 const FORMATS = {
   jsonl: { make: jsonl, type: "application/jsonl" },
   tsv: { make: tsv, type: "text/tab-separated-values" },
@@ -14,41 +15,56 @@ const FORMATS = {
   png: { make: png, type: "image/png" },
 };
 
-/** Wires the buttons; `toast` says what happened, `stateOf` gives what a link must hold. */
+/**
+ * Wires the buttons; `toast` says what happened, `stateOf` gives what a link must hold.
+ * @param {Session} session
+ * @param {() => object} stateOf
+ * @param {(text: string) => void} toast
+ */
 export function connectExports(session, stateOf, toast) {
-  const chosen = () => document.querySelector("input[name=format]:checked").value;
+  const chosen = () => {
+    /** @type {HTMLInputElement | null} */
+    const radio = document.querySelector("input[name=format]:checked");
+    return present(radio).value;
+  };
+  /** @param {() => Promise<void>} action */
+  const orSay = (action) => () => action().catch((error) => toast(error.message));
 
-  byId("download").addEventListener("click", async () => {
+  const downloadResults = async () => {
     const { make, type } = FORMATS[chosen()];
     download(`zerotag.${chosen()}`, await make(session), type);
     if (shortfall(session)) toast(`Downloaded${shortfall(session)}`);
-  });
-  byId("copy").addEventListener("click", async () => {
+  };
+  const copyResults = async () => {
     const copied = await copy(await FORMATS[chosen()].make(session));
     toast(copied ? `${chosen().toUpperCase()} copied${shortfall(session)}` : "The browser does not allow copying here. Use Download.");
-  });
-  byId("link").addEventListener("click", async () => {
-    try {
-      const link = await linkTo(stateOf());
-      history.replaceState(null, "", link);
-      toast((await copy(link)) ? "Link copied" : "The link is in the address bar");
-    } catch (error) {
-      toast(error.message);
-    }
-  });
+  };
+  const copyLink = async () => {
+    const link = await linkTo(stateOf());
+    history.replaceState(null, "", link);
+    toast((await copy(link)) ? "Link copied" : "The link is in the address bar");
+  };
+  byId("download").addEventListener("click", orSay(downloadResults));
+  byId("copy").addEventListener("click", orSay(copyResults));
+  byId("link").addEventListener("click", orSay(copyLink));
   connectCorrections(session);
 }
 
-/** How many sentences have no result, to be said with what is taken away. */
+/**
+ * How many sentences have no result, to be said with what is taken away.
+ * @param {Session} session
+ */
 function shortfall({ labelled, units }) {
   if (labelled.length === units.length) return "";
   return ` (${labelled.length.toLocaleString("en")} of ${counted(units.length, "sentence")}: the others have no result)`;
 }
 
+/** @param {Session} session */
 function connectCorrections(session) {
   byId("undo").addEventListener("click", () => session.undo());
   byId("discard").addEventListener("click", () => session.discardCorrections());
   let saved = true;
+  /** @type {typeof download} */
   const save = (...file) => {
     download(...file);
     saved = true;
@@ -63,6 +79,6 @@ function connectCorrections(session) {
     byId("corrections-count").textContent = count ? `${counted(count, "correction")} in ${counted(units.length, "sentence")}` : "No corrections";
     byId("corrections-use").hidden = !count;
     byId("undo").disabled = !canUndo;
-    for (const id of ["corrections-tsv", "corrections-jsonl", "discard"]) byId(id).disabled = !count;
+    for (const button of [byId("corrections-tsv"), byId("corrections-jsonl"), byId("discard")]) button.disabled = !count;
   });
 }

@@ -1,6 +1,7 @@
 // Files that people drop: plain text, tables with commas or tabs, JSON lines, and `word<TAB>label` blocks.
 
 import { parseCsv } from "./csv.js";
+import { present } from "./dom.js";
 import { textUnit, wordsUnit } from "./texts.js";
 
 export const KINDS = [".txt", ".csv", ".jsonl", ".tsv"];
@@ -11,6 +12,8 @@ const UNIT_NAMES = [...TEXT_NAMES, "words"]; // a row of JSON lines has one of t
 /**
  * What a file holds: {name, text}, or {name, units}, or {name, columns, column, rows} where one must be chosen.
  * Throws an Error whose message is for people.
+ * @param {File} file
+ * @returns {Promise<FileContent>}
  */
 export async function readFile(file) {
   const kind = KINDS.find((suffix) => file.name.toLowerCase().endsWith(suffix));
@@ -24,11 +27,16 @@ export async function readFile(file) {
     const content = READERS[kind](text);
     return { name: file.name, ...content };
   } catch (error) {
-    throw new Error(`${file.name}, ${error.message}.`);
+    throw new Error(`${file.name}, ${error.message}.`, { cause: error });
   }
 }
 
-/** The units of what `readFile` gave, from one of its columns where it has columns. */
+/**
+ * The units of what `readFile` gave, from one of its columns where it has columns.
+ * @param {{rows: Row[]}} table
+ * @param {string} column
+ * @returns {Unit[]}
+ */
 export function unitsOfColumn({ rows }, column) {
   const names = UNIT_NAMES.includes(column) ? [column, ...UNIT_NAMES] : [column];
   return rows.flatMap((row) => {
@@ -38,13 +46,15 @@ export function unitsOfColumn({ rows }, column) {
   });
 }
 
+/** @type {Record<string, (text: string) => {text: string} | {units: Unit[]} | Table>} */
 const READERS = {
   ".txt": (text) => ({ text }),
-  ".csv": readCsv,
+  ".csv": (text) => readCsv(text),
   ".jsonl": readJsonl,
   ".tsv": readTsv,
 };
 
+/** @param {File} file */
 async function textOf(file) {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
@@ -55,6 +65,10 @@ async function textOf(file) {
   throw new Error(`${file.name} is not text in UTF-8. Save it as UTF-8 and drop it again.`);
 }
 
+/**
+ * @param {string} text
+ * @param {string} [delimiter]
+ */
 function readCsv(text, delimiter) {
   const [header, ...records] = parseCsv(text, delimiter);
   const names = header.cells.map((name) => name.trim());
@@ -68,7 +82,9 @@ function readCsv(text, delimiter) {
   return table(names, rows);
 }
 
+/** @param {string} text */
 function readJsonl(text) {
+  /** @type {Row[]} */
   const rows = [];
   text.split("\n").forEach((line, i) => {
     if (!line.trim()) return;
@@ -87,41 +103,61 @@ function readJsonl(text) {
   return table(usable, rows);
 }
 
+/** @param {string} text */
 function readTsv(text) {
   return isTable(text) ? readCsv(text, "\t") : readBlocks(text);
 }
 
-/** Spreadsheets call something else a .tsv: a row for each sentence, below the names of the columns. */
+/**
+ * Spreadsheets call something else a .tsv: a row for each sentence, below the names of the columns.
+ * @param {string} text
+ */
 function isTable(text) {
   const [header] = text.split(/\r?\n/, 1);
   const [first, ...others] = header.toLowerCase().split("\t").map((name) => name.replaceAll('"', "").trim());
   return others.some((name) => TEXT_NAMES.includes(name)) || (TEXT_NAMES.includes(first) && others.includes("label"));
 }
 
+/** @param {string} text */
 function readBlocks(text) {
+  /** @type {string[][]} */
   const blocks = [[]];
   for (const line of text.split(/\r?\n/)) {
     if (/^[ \t]*$/.test(line)) blocks.push([]);
-    else blocks.at(-1).push(line.split("\t")[0]);
+    else present(blocks.at(-1)).push(line.split("\t")[0]);
   }
   return { units: blocks.filter((words) => words.length).map(wordsUnit) };
 }
 
+/**
+ * @param {string[]} columns
+ * @param {Row[]} rows
+ */
 function table(columns, rows) {
   const column = UNIT_NAMES.find((name) => columns.includes(name)) ?? longest(columns, rows);
   return { columns, column, rows };
 }
 
-/** The column with the most to read, which is most likely the text. */
+/**
+ * The column with the most to read, which is most likely the text.
+ * @param {string[]} columns
+ * @param {Row[]} rows
+ */
 function longest(columns, rows) {
+  /** @param {string} name */
   const length = (name) => rows.slice(0, 50).reduce((sum, row) => sum + String(row[name] ?? "").length, 0);
   return columns.reduce((best, name) => (length(name) > length(best) ? name : best));
 }
 
+/**
+ * @param {unknown} value
+ * @returns {value is string[]}
+ */
 function isWords(value) {
   return Array.isArray(value) && value.every((word) => typeof word === "string");
 }
 
+/** @param {number} bytes */
 function megabytes(bytes) {
   return `${Math.ceil(bytes / 1_000_000)} MB`;
 }

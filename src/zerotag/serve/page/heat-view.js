@@ -1,6 +1,6 @@
 // A unit as a heat map: a column per word, a row per model and method, broken into lines that fit the page.
 
-import { decimal, el, hidden } from "./dom.js";
+import { decimal, el, hidden, present } from "./dom.js";
 import { methodName } from "./session.js";
 import { dressWord, lookOf, toShow, wordElement } from "./words-view.js";
 
@@ -8,49 +8,69 @@ const NARROWEST = 34; // pixels: room for a score in the downloaded file
 const PADDING = 14;
 const GAP = 2;
 
-const pen = document.createElement("canvas").getContext("2d");
+const pen = present(document.createElement("canvas").getContext("2d"));
 
-/** How a reading is called beside its row: by its method, and by its model where there are several. */
+/**
+ * How a reading is called beside its row: by its method, and by its model where there are several.
+ * @param {Session} session
+ * @param {Reading} reading
+ */
 export function readingName(session, reading) {
   const severalModels = new Set(session.readings.map(({ model }) => model)).size > 1;
   return severalModels ? `${reading.model}, ${methodName(reading.method)}` : methodName(reading.method);
 }
 
-/** Which words go on which line: a list of lists of word numbers. */
+/**
+ * Which words go on which line: a list of lists of word numbers.
+ * @param {number[]} widths
+ * @param {number} room
+ */
 export function linesOf(widths, room) {
+  /** @type {number[][]} */
   const lines = [[]];
   let used = 0;
   widths.forEach((width, word) => {
-    if (used + width > room && lines.at(-1).length) {
+    if (used + width > room && present(lines.at(-1)).length) {
       lines.push([]);
       used = 0;
     }
-    lines.at(-1).push(word);
+    present(lines.at(-1)).push(word);
     used += width + GAP;
   });
   return lines;
 }
 
-/** Builds a unit's view; `width` is the room there is, `font` that of the words. */
+/**
+ * Builds a unit's view; `width` is the room there is, `font` that of the words.
+ * @param {Session} session
+ * @param {Unit} unit
+ * @param {{width: number, font: string}} measures
+ * @returns {View}
+ */
 export function buildHeat(session, unit, { width, font }) {
   const { readings } = session;
-  const { words } = session.result(session.main, unit);
+  const { words } = present(session.result(session.main, unit));
   const header = width < 560 ? 104 : 196;
   pen.font = font;
   const widths = words.map(({ text }) => Math.min(width - header - GAP, Math.max(NARROWEST, Math.ceil(pen.measureText(text).width) + PADDING)));
+  /** @type {HTMLElement[]} */
   const heads = [];
+  /** @type {HTMLElement[][]} */
   const cells = readings.map(() => []);
+  /** @type {HTMLElement[][]} */
   const names = readings.map(() => []);
   const node = el("div", { class: "heat" });
   for (const line of linesOf(widths, width - header)) {
     const top = el("tr", {}, el("td", { style: { width: `${header}px` } }));
     for (const word of line) {
-      heads.push(wordElement(words[word].text, word));
-      top.append(el("th", { scope: "col", style: { width: `${widths[word]}px` } }, heads.at(-1)));
+      const head = wordElement(words[word].text, word);
+      heads.push(head);
+      top.append(el("th", { scope: "col", style: { width: `${widths[word]}px` } }, head));
     }
-    const rows = readings.map((reading, r) => {
-      names[r].push(el("th", { scope: "row" }));
-      const row = el("tr", {}, names[r].at(-1));
+    const rows = readings.map((_, r) => {
+      const name = el("th", { scope: "row" });
+      names[r].push(name);
+      const row = el("tr", {}, name);
       for (const word of line) {
         const cell = el("td", { class: "cell", tabindex: -1, "data-word": word, "data-reading": r });
         cells[r].push(cell);
@@ -64,12 +84,19 @@ export function buildHeat(session, unit, { width, font }) {
   }
   const dress = () => {
     readings.forEach((reading, r) => dressRow(session, unit, reading, names[r], cells[r]));
-    const verdicts = session.judge(session.main, unit);
+    const verdicts = present(session.judge(session.main, unit));
     heads.forEach((head, word) => dressWord(head, word, verdicts));
   };
   return { node, lines: [heads, ...cells], dress };
 }
 
+/**
+ * @param {Session} session
+ * @param {Unit} unit
+ * @param {Reading} reading
+ * @param {HTMLElement[]} names
+ * @param {HTMLElement[]} cells
+ */
 function dressRow(session, unit, reading, names, cells) {
   const verdicts = session.judge(reading, unit);
   const name = readingName(session, reading);
@@ -89,16 +116,28 @@ function dressRow(session, unit, reading, names, cells) {
   });
 }
 
-/** Whether decisions are drawn: other methods have scales of their own, and only the main reading's threshold can be moved to fit. */
+/**
+ * Whether decisions are drawn: other methods have scales of their own, and only the main reading's threshold can be moved to fit.
+ * @param {Session} session
+ * @param {Reading} reading
+ */
 export function showsMarks(session, reading) {
   return reading === session.main || reading.method === "native";
 }
 
-/** The verdict a cell is shaded for; corrections are no part of what a method says. */
+/**
+ * The verdict a cell is shaded for; corrections are no part of what a method says.
+ * @param {Verdict[]} verdicts
+ * @param {number} word
+ */
 export function cellLook(verdicts, word) {
   return lookOf(word, verdicts.filter((verdict) => verdict.words[word]), verdicts);
 }
 
+/**
+ * @param {Verdict[] | undefined} verdicts
+ * @param {string | undefined} refusal
+ */
 function verdictOf(verdicts, refusal) {
   if (!verdicts) return [el("span", { class: "score", text: refusal ? "not available" : "…" })];
   const [look] = toShow(verdicts);

@@ -1,6 +1,6 @@
 // Where text comes from: typing, pasting, files, examples.
 
-import { byId, counted, debounced, el } from "./dom.js";
+import { byId, counted, debounced, el, present } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { readFile, unitsOfColumn } from "./files.js";
 import { textUnit, unitsOf, wordsUnit } from "./texts.js";
@@ -12,28 +12,34 @@ export class Input {
   #session;
   #onProblem;
   #text = byId("text");
+  /** @type {({name: string} & Table) | null} */
   #content = null; // of a file with columns
   #nextExample = 0;
   #taken = Promise.resolve(); // once the last file is
 
-  /** `onProblem` is told what is wrong with a file, and null when all is well again. */
+  /**
+   * `onProblem` is told what is wrong with a file, and null when all is well again.
+   * @param {Session} session
+   * @param {(problem: string | null) => void} onProblem
+   */
   constructor(session, onProblem) {
     this.#session = session;
     this.#onProblem = onProblem;
     const typed = debounced(() => this.#typed(), PAUSE);
     this.#text.addEventListener("input", () => {
-      byId("sentences").setAttribute("aria-busy", true); // until the work is done, or cannot be
+      byId("sentences").setAttribute("aria-busy", "true"); // until the work is done, or cannot be
       typed();
     });
     byId("example").addEventListener("click", () => this.setText(EXAMPLES[this.#nextExample++ % EXAMPLES.length]));
     byId("clear").addEventListener("click", () => this.#clear());
     byId("file-close").addEventListener("click", () => this.#clear());
     byId("open").addEventListener("click", () => byId("file").click());
-    byId("file").addEventListener("change", (event) => {
-      if (event.target.files.length) this.#take(event.target.files[0]);
-      event.target.value = "";
+    byId("file").addEventListener("change", () => {
+      const [file] = byId("file").files ?? [];
+      if (file) this.#take(file);
+      byId("file").value = "";
     });
-    byId("column").addEventListener("change", (event) => this.#useColumn(event.target.value));
+    byId("column").addEventListener("change", () => this.#useColumn(byId("column").value));
     this.#acceptDrops();
     session.on("units", () => this.#showCount());
   }
@@ -43,13 +49,18 @@ export class Input {
     return this.#session.source ? null : this.#text.value;
   }
 
+  /** @param {string} text */
   setText(text) {
     this.#showCard(false);
     this.#text.value = text;
     this.#typed();
   }
 
-  /** Units that came with a link: strings and lists of words. */
+  /**
+   * Units that came with a link: strings and lists of words.
+   * @param {(string | string[])[]} texts
+   * @param {string} name
+   */
   setUnits(texts, name) {
     const units = texts.map((text) => (typeof text === "string" ? textUnit(text) : wordsUnit(text)));
     this.#content = null;
@@ -66,17 +77,21 @@ export class Input {
     this.#text.focus();
   }
 
-  /** Files are taken in the order they came in, though a large one takes longer to read than the next. */
+  /**
+   * Files are taken in the order they came in, though a large one takes longer to read than the next.
+   * @param {File} file
+   */
   #take(file) {
     this.#taken = this.#taken.then(() => this.#takeNow(file));
   }
 
+  /** @param {File} file */
   async #takeNow(file) {
     try {
       const content = await readFile(file);
       this.#onProblem(null);
       if (content.text !== undefined) return this.setText(content.text);
-      this.#content = content;
+      this.#content = content.columns ? content : null;
       if (content.columns) this.#useColumn(content.column);
       else this.#useUnits(content.units, content.name);
     } catch (error) {
@@ -84,13 +99,19 @@ export class Input {
     }
   }
 
+  /** @param {string} column */
   #useColumn(column) {
-    const { name, columns } = this.#content;
-    this.#useUnits(unitsOfColumn(this.#content, column), name);
+    const content = present(this.#content);
+    const { name, columns } = content;
+    this.#useUnits(unitsOfColumn(content, column), name);
     byId("column").replaceChildren(...columns.map((one) => el("option", { value: one, text: one, selected: one === column })));
     byId("column-field").hidden = columns.length < 2;
   }
 
+  /**
+   * @param {Unit[]} units
+   * @param {string} name
+   */
   #useUnits(units, name) {
     byId("file-name").textContent = name;
     byId("file-note").textContent = counted(units.length, "text");
@@ -99,6 +120,7 @@ export class Input {
     this.#session.setUnits(units, { name });
   }
 
+  /** @param {boolean} shown */
   #showCard(shown) {
     byId("file-card").hidden = !shown;
     this.#text.hidden = shown;
@@ -112,6 +134,7 @@ export class Input {
 
   #acceptDrops() {
     const overlay = byId("drop");
+    /** @param {DragEvent} event */
     const hasFile = (event) => event.dataTransfer?.types.includes("Files");
     addEventListener("dragenter", (event) => hasFile(event) && (overlay.hidden = false));
     addEventListener("dragleave", (event) => !event.relatedTarget && (overlay.hidden = true));

@@ -3,7 +3,7 @@
 import { fetchModels, setKey } from "./api.js";
 import { Controls } from "./controls.js";
 import { Correcting } from "./correcting.js";
-import { byId } from "./dom.js";
+import { byId, present } from "./dom.js";
 import { connectExports } from "./exporting.js";
 import { Input } from "./input.js";
 import { listenForShortcuts, moveBetweenWords, toMarked } from "./keys.js";
@@ -87,6 +87,7 @@ async function restore() {
   restoring = false;
 }
 
+/** @param {PageState} state */
 function show(state) {
   const known = new Set(session.choices.map(keyOf));
   const readings = state.readings.filter((reading) => known.has(keyOf(reading)));
@@ -95,9 +96,9 @@ function show(state) {
     session.setCompared(readings.slice(1));
   }
   const { labels } = session.modelOf(session.main);
-  session.setLabel(labels.includes(state.label) ? state.label : null);
+  session.setLabel(state.label !== null && labels.includes(state.label) ? state.label : null);
   for (const [label, threshold] of state.thresholds) if (labels.includes(label)) session.setThreshold(label, threshold);
-  if (state.text === null) input.setUnits(state.units, "from a link");
+  if (state.text === null) input.setUnits(present(state.units), "from a link");
   else input.setText(state.text);
   session.restoreCorrections(state.corrections);
 }
@@ -107,6 +108,7 @@ function forgetLink() {
   if (!restoring && location.hash) history.replaceState(null, "", location.pathname + location.search);
 }
 
+/** @param {() => void} goOn */
 function askForKey(goOn) {
   const dialog = byId("key-dialog");
   outcome.clear("key");

@@ -1,7 +1,8 @@
 // How it goes: the summary, progress, problems, and what screen readers are told.
 
-import { byId, counted, debounced, el } from "./dom.js";
+import { byId, counted, debounced, el, present } from "./dom.js";
 
+/** @type {Record<string, string>} */
 const TITLES = {
   offline: "The server cannot be reached",
   busy: "The server is busy",
@@ -11,28 +12,41 @@ const TITLES = {
 
 export class Outcome {
   #session;
-  #announce = debounced((text) => (byId("live").textContent = text), 700);
+  #announce = debounced((/** @type {string} */ text) => (byId("live").textContent = text), 700);
+  /** @type {string | null} */
   #hasNotice = null; // who shows a notice: "work", "file", "link", "start" or nobody
   #toastTimer = 0;
 
+  /** @param {Session} session */
   constructor(session) {
     this.#session = session;
     session.on("units results readings label thresholds corrections", () => this.#summarise());
     session.on("readings", () => this.#introduce());
   }
 
-  /** Shows a state of `Work`; `actions` are what the person can do: {retry, stop}. */
+  /**
+   * Shows a state of `Work`; `actions` are what the person can do: {retry, stop}.
+   * @param {string} state
+   * @param {any} detail
+   * @param {Actions} actions
+   */
   showWork(state, detail, actions) {
     const busy = state === "working" || state === "stopped";
     byId("progress").hidden = !(busy && detail.total > 1 && detail.done < detail.total);
-    byId("sentences").setAttribute("aria-busy", state === "working");
+    byId("sentences").setAttribute("aria-busy", String(state === "working"));
     if (busy) this.#showProgress(state, detail, actions);
     if (state === "waiting") this.#showWaiting(detail, actions);
     else if (state === "failed") this.notice("work", TITLES[detail.problem.kind] ?? TITLES.failed, detail.problem.message, [["Try again", actions.retry]]);
     else if (state === "idle" || detail.done > 0) this.clear("work");
   }
 
-  /** A problem in a box of its own. */
+  /**
+   * A problem in a box of its own.
+   * @param {string} owner
+   * @param {string} title
+   * @param {string} message
+   * @param {[string, () => void][]} [buttons]
+   */
   notice(owner, title, message, buttons = []) {
     this.#hasNotice = owner;
     const made = buttons.map(([text, click]) => el("button", { type: "button", class: "button", text, on: { click } }));
@@ -40,14 +54,20 @@ export class Outcome {
     byId("notice").hidden = false;
   }
 
-  /** Takes a problem away, if it is one's own. */
+  /**
+   * Takes a problem away, if it is one's own.
+   * @param {string} owner
+   */
   clear(owner) {
     if (this.#hasNotice !== owner) return;
     this.#hasNotice = null;
     byId("notice").hidden = true;
   }
 
-  /** Says something for a moment. */
+  /**
+   * Says something for a moment.
+   * @param {string} text
+   */
   toast(text) {
     const toast = byId("toast");
     toast.textContent = text;
@@ -57,6 +77,11 @@ export class Outcome {
     this.#toastTimer = setTimeout(() => (toast.hidden = true), 3000);
   }
 
+  /**
+   * @param {string} state
+   * @param {Progress} progress
+   * @param {Actions} actions
+   */
   #showProgress(state, { done, total }, { retry, stop }) {
     Object.assign(byId("progress-bar"), { max: total, value: done });
     const stopped = state === "stopped";
@@ -65,6 +90,10 @@ export class Outcome {
     byId("progress-button").onclick = stopped ? retry : stop;
   }
 
+  /**
+   * @param {{problem: Problem, seconds: number}} waiting
+   * @param {{retry: () => void}} actions
+   */
   #showWaiting({ problem, seconds }, { retry }) {
     const message = problem.kind === "offline" ? "Is “zerotag serve” still running? Your text and corrections are safe here." : problem.message;
     const countdown = `Trying again in ${seconds} s.`;
@@ -75,7 +104,7 @@ export class Outcome {
       return;
     }
     this.notice("work", TITLES[problem.kind], message, [["Try now", retry]]);
-    byId("notice").firstElementChild.append(el("p", { class: "quiet", "data-countdown": true, "aria-live": "off", text: countdown }));
+    byId("notice").firstElementChild?.append(el("p", { class: "quiet", "data-countdown": true, "aria-live": "off", text: countdown }));
   }
 
   #introduce() {
@@ -99,7 +128,7 @@ export class Outcome {
     const totals = new Map(this.#session.shown(main).map((name) => [name, { sentences: 0, words: 0 }]));
     for (const unit of units) {
       for (const verdict of this.#session.judge(main, unit) ?? []) {
-        const total = totals.get(verdict.name);
+        const total = present(totals.get(verdict.name));
         total.sentences += Number(verdict.positive);
         for (const yes of verdict.decided) total.words += yes;
       }

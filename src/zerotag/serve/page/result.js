@@ -2,7 +2,12 @@
 
 /** A record of the service with its scores by label; word offsets count UTF-16 units, as JavaScript strings do. */
 export class Result {
+  /**
+   * @param {LabelRecord} record
+   * @param {string[]} labels
+   */
   constructor(record, labels) {
+    /** @param {Scored} scored */
     const scoresOf = (scored) => scored.scores ?? { [labels[0]]: scored.score };
     const offset = offsets(record.text);
     this.record = record;
@@ -14,7 +19,10 @@ export class Result {
     );
   }
 
-  /** The text in order, as [string, word number], with null for what stands between words. */
+  /**
+   * The text in order, as [string, word number], with null for what stands between words.
+   * @returns {Generator<[string, number | null]>}
+   */
   *pieces() {
     let end = 0;
     for (const [number, word] of this.words.entries()) {
@@ -26,9 +34,14 @@ export class Result {
   }
 }
 
-/** From offsets in code points, as the service counts, to offsets in UTF-16. */
+/**
+ * From offsets in code points, as the service counts, to offsets in UTF-16.
+ * @param {string} text
+ * @returns {(codePoints: number) => number}
+ */
 function offsets(text) {
   if (!/[\ud800-\udbff]/.test(text)) return (codePoints) => codePoints;
+  /** @type {number[]} */
   const starts = [];
   let at = 0;
   for (const character of text) {

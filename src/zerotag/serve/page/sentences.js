@@ -1,6 +1,6 @@
 // The list of results. Only what is near the window is built, so that thousands of sentences stay smooth.
 
-import { el } from "./dom.js";
+import { el, present } from "./dom.js";
 import { buildHeat } from "./heat-view.js";
 import { buildWords } from "./words-view.js";
 
@@ -9,11 +9,18 @@ const NEAR = "800px 0px";
 export class SentenceList {
   #session;
   #root;
+  /** @type {Item[]} */
   #items = [];
+  /** @type {Set<Item>} */
   #near = new Set();
   #observer;
+  /** @type {HTMLElement | null} */
   #tabStop = null;
 
+  /**
+   * @param {Session} session
+   * @param {HTMLElement} root
+   */
   constructor(session, root) {
     this.#session = session;
     this.#root = root;
@@ -29,19 +36,31 @@ export class SentenceList {
     }).observe(root);
   }
 
-  /** The item that an element belongs to: {unit, view, li}. */
+  /**
+   * The item that an element belongs to: {unit, view, li}.
+   * @param {Element} element
+   * @returns {Item}
+   */
   itemOf(element) {
-    return element.closest("li")?.item;
+    return present(element.closest("li")?.item);
   }
 
-  /** The item some places after another, ready to be focused. */
+  /**
+   * The item some places after another, ready to be focused.
+   * @param {Item} item
+   * @param {number} step
+   * @returns {Item | undefined}
+   */
   neighbour(item, step) {
     const found = this.#items[this.#items.indexOf(item) + step];
     if (found) this.#show(found);
     return found;
   }
 
-  /** Makes one word the place where the tab key enters the list. */
+  /**
+   * Makes one word the place where the tab key enters the list.
+   * @param {HTMLElement} element
+   */
   setTabStop(element) {
     if (this.#tabStop) this.#tabStop.tabIndex = -1;
     this.#tabStop = element;
@@ -49,6 +68,7 @@ export class SentenceList {
   }
 
   #setUnits() {
+    /** @type {Map<string, Item[]>} */
     const kept = new Map();
     for (const item of this.#items) kept.set(item.unit.key, [...(kept.get(item.unit.key) ?? []), item]);
     this.#items = this.#session.units.map((unit) => kept.get(unit.key)?.shift() ?? this.#newItem(unit));
@@ -60,6 +80,10 @@ export class SentenceList {
     this.#keepTabStop();
   }
 
+  /**
+   * @param {Unit} unit
+   * @returns {Item}
+   */
   #newItem(unit) {
     const li = el("li");
     const item = { unit, li, view: null, stale: true };
@@ -69,17 +93,20 @@ export class SentenceList {
     return item;
   }
 
+  /** @param {IntersectionObserverEntry[]} entries */
   #seen(entries) {
     for (const { target, isIntersecting } of entries) {
+      const item = this.itemOf(target);
       if (isIntersecting) {
-        this.#near.add(target.item);
-        this.#show(target.item);
+        this.#near.add(item);
+        this.#show(item);
       } else {
-        this.#near.delete(target.item);
+        this.#near.delete(item);
       }
     }
   }
 
+  /** @param {Unit[]} units */
   #renew(units) {
     const keys = new Set(units.map((unit) => unit.key));
     this.#outdate(this.#items.filter((item) => keys.has(item.unit.key)));
@@ -90,6 +117,7 @@ export class SentenceList {
     this.#outdate(this.#items);
   }
 
+  /** @param {Item[]} items */
   #outdate(items) {
     for (const item of items) {
       item.stale = true;
@@ -97,7 +125,10 @@ export class SentenceList {
     }
   }
 
-  /** Builds and dresses an item, as far as needed. */
+  /**
+   * Builds and dresses an item, as far as needed.
+   * @param {Item} item
+   */
   #show(item) {
     if (!item.stale) return;
     item.stale = false;
@@ -105,16 +136,22 @@ export class SentenceList {
       this.#fillPending(item);
       return;
     }
-    if (!item.view) this.#build(item);
-    item.view.dress();
+    const view = item.view ?? this.#build(item);
+    view.dress();
     this.#keepTabStop();
   }
 
+  /**
+   * @param {Item} item
+   * @returns {View}
+   */
   #build(item) {
     const { comparing } = this.#session;
-    item.view = comparing ? buildHeat(this.#session, item.unit, this.#measures()) : buildWords(this.#session, item.unit);
+    const view = comparing ? buildHeat(this.#session, item.unit, this.#measures()) : buildWords(this.#session, item.unit);
+    item.view = view;
     item.li.classList.remove("pending");
-    item.li.replaceChildren(item.view.node);
+    item.li.replaceChildren(view.node);
+    return view;
   }
 
   #measures() {
@@ -122,6 +159,7 @@ export class SentenceList {
     return { width: this.#root.clientWidth, font: `${fontStyle} ${fontWeight} ${fontSize} ${fontFamily}` };
   }
 
+  /** @param {Item} item */
   #fillPending(item) {
     const { readings } = this.#session;
     const refusal = readings.length ? this.#session.refusal(readings[0], item.unit) : null;
@@ -134,6 +172,7 @@ export class SentenceList {
 
   #keepTabStop() {
     if (this.#tabStop?.isConnected) return;
+    /** @type {HTMLElement | null} */
     const first = this.#root.querySelector("[data-word]");
     if (first) this.setTabStop(first);
   }

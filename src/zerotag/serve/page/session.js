@@ -1,12 +1,14 @@
 // All that the page knows: models, text, results, thresholds, corrections. Views listen to it and ask it.
 
 import { Corrections } from "./corrections.js";
+import { present } from "./dom.js";
 import { Result } from "./result.js";
 import { decideSentence, decideWords, position } from "./rule.js";
 
 const HUES = 8; // as many as the style sheet has; more labels use them again
 const MAX_UNITS = 20_000;
 const NATIVE = "native";
+/** @type {Record<string, string>} */
 const METHOD_NAMES = {
   native: "own scores",
   random: "random",
@@ -16,39 +18,65 @@ const METHOD_NAMES = {
   "integrated-gradients": "integrated gradients",
 };
 
-/** How people call a method. */
+/**
+ * How people call a method.
+ * @param {string} method
+ */
 export function methodName(method) {
   return METHOD_NAMES[method] ?? method;
 }
 
-/** A model and a method on it, as one string. */
+/**
+ * A model and a method on it, as one string.
+ * @param {Reading} reading
+ */
 export function keyOf(reading) {
   return `${reading.model}\n${reading.method}`;
 }
 
 export class Session extends EventTarget {
+  /** @type {Model[]} */
   models = [];
+  /** @type {Limits} */
   limits = {};
+  /** @type {Reading[]} */
   readings = []; // {model, method}; the first is the main one, others are compared with it
+  /** @type {string | null} */
   label = null; // the one shown; null for all
+  /** @type {Unit[]} */
   units = [];
+  /** @type {{name: string} | null} */
   source = null; // the file the units came from, if they did
   leftOut = 0; // units beyond the most that are shown
   corrections = new Corrections();
+  /** @type {Map<string, number>} */
   #thresholds = new Map();
+  /** @type {Map<string, Map<string, Result>>} */
   #results = new Map(); // reading → unit → Result
+  /** @type {Map<string, string>} */
   #refusals = new Map(); // reading and unit → why the service does not take it
 
-  /** Tells listeners what has changed: readings, units, results, label, thresholds, corrections, or that models were replaced. */
+  /**
+   * Tells listeners what has changed: readings, units, results, label, thresholds, corrections, or that models were replaced.
+   * @param {string} change
+   * @param {object | null} [detail]
+   */
   announce(change, detail = null) {
     this.dispatchEvent(new CustomEvent(change, { detail }));
   }
 
+  /**
+   * @param {string} changes
+   * @param {(event: CustomEvent) => void} listener
+   */
   on(changes, listener) {
-    for (const change of changes.split(" ")) this.addEventListener(change, listener);
+    for (const change of changes.split(" ")) this.addEventListener(change, /** @type {EventListener} */ (listener));
   }
 
-  /** Takes what the service offers. It may be asked again: what is known of models that were replaced is forgotten. */
+  /**
+   * Takes what the service offers. It may be asked again: what is known of models that were replaced is forgotten.
+   * @param {Offer} offer
+   */
   setModels({ models, limits }) {
     const replaced = this.models.filter(({ name, revision }) => models.some((model) => model.name === name && model.revision !== revision));
     this.models = models;
@@ -58,11 +86,12 @@ export class Session extends EventTarget {
     const first = models.find((model) => model.default) ?? models[0];
     this.readings = this.readings.filter((reading) => offered.has(keyOf(reading)));
     if (!this.readings.length && first) this.readings = [{ model: first.name, method: first.methods[0] }];
-    if (!this.main || !this.modelOf(this.main).labels.includes(this.label)) this.label = null;
+    if (!this.main || !this.#offers(this.main)) this.label = null;
     this.announce("readings");
     if (replaced.length) this.announce("replaced");
   }
 
+  /** @param {string} name */
   #forgetModel(name) {
     for (const known of [this.#results, this.#refusals, this.#thresholds]) {
       for (const key of known.keys()) if (key.startsWith(`${name}\n`)) known.delete(key);
@@ -77,8 +106,12 @@ export class Session extends EventTarget {
     return this.readings.length > 1;
   }
 
+  /**
+   * @param {Reading} reading
+   * @returns {Model}
+   */
   modelOf(reading) {
-    return this.models.find((model) => model.name === reading.model);
+    return present(this.models.find((model) => model.name === reading.model));
   }
 
   /** Every pair of a model and one of its methods. */
@@ -86,23 +119,35 @@ export class Session extends EventTarget {
     return this.models.flatMap((model) => model.methods.map((method) => ({ model: model.name, method })));
   }
 
+  /** @param {Reading} reading */
+  #offers(reading) {
+    return this.label !== null && this.modelOf(reading).labels.includes(this.label);
+  }
+
+  /** @param {Reading} reading */
   setMain(reading) {
     const others = this.readings.slice(1).filter((other) => keyOf(other) !== keyOf(reading));
     this.readings = [reading, ...others];
-    if (!this.modelOf(reading).labels.includes(this.label)) this.label = null;
+    if (!this.#offers(reading)) this.label = null;
     this.announce("readings");
   }
 
+  /** @param {Reading[]} readings */
   setCompared(readings) {
     this.readings = [this.main, ...readings.filter((other) => keyOf(other) !== keyOf(this.main))];
     this.announce("readings");
   }
 
+  /** @param {string | null} label */
   setLabel(label) {
     this.label = label;
     this.announce("label");
   }
 
+  /**
+   * @param {Unit[]} units
+   * @param {{name: string} | null} [source]
+   */
   setUnits(units, source = null) {
     this.units = units.slice(0, MAX_UNITS);
     this.leftOut = units.length - this.units.length;
@@ -110,30 +155,46 @@ export class Session extends EventTarget {
     this.announce("units");
   }
 
-  /** The labels of a reading that are shown. */
+  /**
+   * The labels of a reading that are shown.
+   * @param {Reading} reading
+   */
   shown(reading) {
     const { labels } = this.modelOf(reading);
-    return labels.includes(this.label) ? [this.label] : labels;
+    return this.label !== null && labels.includes(this.label) ? [this.label] : labels;
   }
 
+  /** @param {string} label */
   hue(label) {
     const all = [...new Set(this.models.flatMap((model) => model.labels))];
     return `k${all.indexOf(label) % HUES}`;
   }
 
-  /** The rule that the service decides by: the model's is for its own scores, and other methods have another. */
+  /**
+   * The rule that the service decides by: the model's is for its own scores, and other methods have another.
+   * @param {Reading} reading
+   * @param {string} label
+   */
   serviceRule(reading, label) {
     return this.modelOf(reading).rules_by_method[reading.method][label];
   }
 
-  /** The rule in force: the service's, with the threshold where the person has put it. */
+  /**
+   * The rule in force: the service's, with the threshold where the person has put it.
+   * @param {Reading} reading
+   * @param {string} label
+   */
   rule(reading, label) {
     const rule = this.serviceRule(reading, label);
     const threshold = this.#thresholds.get(`${keyOf(reading)}\n${label}`);
     return threshold === undefined ? rule : { ...rule, word_threshold: threshold };
   }
 
-  /** Moves the word threshold of the main reading; null puts it back where the service has it. */
+  /**
+   * Moves the word threshold of the main reading; null puts it back where the service has it.
+   * @param {string} label
+   * @param {number | null} threshold
+   */
   setThreshold(label, threshold) {
     const key = `${keyOf(this.main)}\n${label}`;
     if (threshold === null || threshold === this.serviceRule(this.main, label).word_threshold) this.#thresholds.delete(key);
@@ -152,10 +213,20 @@ export class Session extends EventTarget {
     return this.units.filter((unit) => this.result(this.main, unit));
   }
 
+  /**
+   * @param {Reading} reading
+   * @param {Unit} unit
+   * @returns {Result | undefined}
+   */
   result(reading, unit) {
     return this.#results.get(keyOf(reading))?.get(unit.key);
   }
 
+  /**
+   * @param {Reading} reading
+   * @param {Unit[]} units
+   * @param {LabelRecord[]} records
+   */
   addResults(reading, units, records) {
     const model = this.modelOf(reading);
     const known = this.#results.get(keyOf(reading)) ?? new Map();
@@ -165,12 +236,18 @@ export class Session extends EventTarget {
     this.announce("results", { units });
   }
 
+  /** @param {Map<string, Result>} known */
   #forget(known) {
     const wanted = new Set(this.units.map((unit) => unit.key));
     for (const key of known.keys()) if (!wanted.has(key)) known.delete(key);
   }
 
-  /** Why a reading of a unit cannot be had, if it cannot. */
+  /**
+   * Why a reading of a unit cannot be had, if it cannot.
+   * @param {Reading} reading
+   * @param {Unit} unit
+   * @returns {string | undefined}
+   */
   refusal(reading, unit) {
     const { characters } = this.limits;
     if (characters && unit.text.length > characters) {
@@ -180,23 +257,42 @@ export class Session extends EventTarget {
     return this.#refusals.get(`${keyOf(reading)}\n${unit.key}`);
   }
 
+  /**
+   * @param {Reading} reading
+   * @param {Unit} unit
+   * @param {string} reason
+   */
   refuse(reading, unit, reason) {
     this.#refusals.set(`${keyOf(reading)}\n${unit.key}`, reason);
     this.announce("results", { units: [unit] });
   }
 
-  /** What a reading says of a unit, label by label, with corrections; undefined while there is no result. */
+  /**
+   * What a reading says of a unit, label by label, with corrections; undefined while there is no result.
+   * @param {Reading} reading
+   * @param {Unit} unit
+   * @param {string[]} [labels]
+   * @returns {Verdict[] | undefined}
+   */
   judge(reading, unit, labels = this.shown(reading)) {
     const result = this.result(reading, unit);
     if (!result) return undefined;
     return labels.map((name) => this.#verdict(reading, unit, result, name));
   }
 
+  /**
+   * @param {Reading} reading
+   * @param {Unit} unit
+   * @param {Result} result
+   * @param {string} name
+   * @returns {Verdict}
+   */
   #verdict(reading, unit, result, name) {
     const rule = this.rule(reading, name);
     const score = result.sentence[name];
     const scores = result.scores[name];
     const words = decideWords(rule, scores);
+    /** @type {Map<number, boolean>} */
     const said = new Map();
     if (this.corrections.has(unit)) {
       for (let i = 0; i < words.length; i++) {
@@ -214,6 +310,10 @@ export class Session extends EventTarget {
   /**
    * How strongly a word is shaded, from 0 to 1. The model's own scores are placed around its calibrated threshold;
    * scores of other methods have no scale of their own and are measured against the largest of the sentence.
+   * @param {Reading} reading
+   * @param {string} label
+   * @param {Float64Array} scores
+   * @returns {(word: number) => number}
    */
   #strength(reading, label, scores) {
     if (reading.method === NATIVE) {
@@ -224,7 +324,10 @@ export class Session extends EventTarget {
     return (i) => Math.max(0, scores[i] / largest);
   }
 
-  /** Corrections that came with a link: [number of the unit, word, label, yes or no]. */
+  /**
+   * Corrections that came with a link: [number of the unit, word, label, yes or no].
+   * @param {[number, ...Mark][]} corrections
+   */
   restoreCorrections(corrections) {
     for (const [number, word, label, yes] of corrections) {
       if (this.units[number]) this.corrections.put(this.units[number], word, label, yes);
@@ -232,8 +335,13 @@ export class Session extends EventTarget {
     this.announce("corrections");
   }
 
+  /**
+   * @param {Unit} unit
+   * @param {number} word
+   * @param {string} label
+   */
   correct(unit, word, label) {
-    const verdict = this.judge(this.main, unit).find(({ name }) => name === label);
+    const verdict = present(this.judge(this.main, unit)?.find(({ name }) => name === label));
     this.corrections.toggle(unit, word, label, Boolean(verdict.words[word]));
     this.announce("corrections");
   }
@@ -249,6 +357,10 @@ export class Session extends EventTarget {
   }
 }
 
+/**
+ * @param {number} length
+ * @param {number} limit
+ */
 function tooLong(length, limit) {
   return `${length.toLocaleString("en")} characters; the server takes ${limit.toLocaleString("en")} at once. Split this text.`;
 }

@@ -7,17 +7,30 @@ const ABBREVIATION = /(?:^|[\s(])(?:\p{Lu}|[Dd]r|[Mm]rs?|[Mm]s|[Pp]rof|[Ss]t|vs|
 
 const segmenter = "Segmenter" in Intl ? new Intl.Segmenter(undefined, { granularity: "sentence" }) : null;
 
-/** A text as a unit; `start` is its offset in the document it came from. */
+/**
+ * A text as a unit; `start` is its offset in the document it came from.
+ * @param {string} text
+ * @param {number} [start]
+ * @returns {Unit}
+ */
 export function textUnit(text, start = 0) {
   return { text, words: null, start, key: `t${text}` };
 }
 
-/** Words that are already split, as a unit. */
+/**
+ * Words that are already split, as a unit.
+ * @param {string[]} words
+ * @returns {Unit}
+ */
 export function wordsUnit(words) {
   return { text: words.join(" "), words, start: 0, key: `w${JSON.stringify(words)}` };
 }
 
-/** The units of a text. Joined by what lies between them they are the exact text. */
+/**
+ * The units of a text. Joined by what lies between them they are the exact text.
+ * @param {string} text
+ * @returns {Unit[]}
+ */
 export function unitsOf(text) {
   const whole = text.toWellFormed ? text.toWellFormed() : text;
   const units = [];
@@ -32,8 +45,10 @@ export function unitsOf(text) {
   return units;
 }
 
+/** @param {string} line */
 function sentences(line) {
   if (!segmenter) return [[0, line.length]];
+  /** @type {[number, number][]} */
   const found = [];
   for (const { index, segment } of segmenter.segment(line)) {
     const last = found.at(-1);

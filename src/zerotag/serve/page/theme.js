@@ -5,6 +5,7 @@
   const KEY = "zerotag-theme";
   const root = document.documentElement;
 
+  /** @param {string} theme */
   function apply(theme) {
     if (theme === "auto") delete root.dataset.theme;
     else root.dataset.theme = theme;
@@ -14,7 +15,7 @@
 
   function current() {
     const theme = localStorage.getItem(KEY);
-    return THEMES.includes(theme) ? theme : "auto";
+    return theme !== null && THEMES.includes(theme) ? theme : "auto";
   }
 
   function next() {

@@ -10,6 +10,7 @@ const SVG = "http://www.w3.org/2000/svg";
 export class ThresholdSlider {
   #session;
   #label;
+  /** @type {[number, number]} */
   #range = [0, 1];
   #input;
   #output;
@@ -18,6 +19,10 @@ export class ThresholdSlider {
   #reset;
   #bars;
 
+  /**
+   * @param {Session} session
+   * @param {string} label
+   */
   constructor(session, label) {
     this.#session = session;
     this.#label = label;
@@ -66,7 +71,7 @@ export class ThresholdSlider {
     const { word_threshold: initial, origin } = this.#session.serviceRule(main, this.#label);
     const { word_threshold: threshold } = this.#session.rule(main, this.#label);
     const moved = threshold !== initial;
-    this.#input.value = threshold;
+    this.#input.value = String(threshold);
     this.#output.textContent = threshold.toFixed(2);
     this.#input.setAttribute("aria-valuetext", moved ? threshold.toFixed(2) : `${threshold.toFixed(2)}, where the mark is`);
     this.#place(this.#mark, initial);
@@ -75,7 +80,10 @@ export class ThresholdSlider {
     this.#reset.hidden = !moved;
   }
 
-  /** Moves the threshold by some steps. */
+  /**
+   * Moves the threshold by some steps.
+   * @param {number} steps
+   */
   nudge(steps) {
     if (steps > 0) this.#input.stepUp(steps);
     else this.#input.stepDown(-steps);
@@ -84,6 +92,7 @@ export class ThresholdSlider {
 
   #moved() {
     const [low, high] = this.#range;
+    /** @param {number} threshold */
     const step = (threshold) => Math.round((STEPS * (threshold - low)) / (high - low));
     const value = Number(this.#input.value);
     const { word_threshold: initial } = this.#session.serviceRule(this.#session.main, this.#label);
@@ -91,22 +100,36 @@ export class ThresholdSlider {
     this.#put(step(value) === step(initial) ? initial : value);
   }
 
+  /** @param {number | null} threshold */
   #put(threshold) {
     this.#session.setThreshold(this.#label, threshold);
   }
 
+  /**
+   * @param {HTMLElement} element
+   * @param {number} value
+   */
   #place(element, value) {
     const [low, high] = this.#range;
     element.style.setProperty("--at", ((value - low) / (high - low)).toFixed(4));
   }
 }
 
-/** Where the service has a threshold, and why there; the origin of one that is fixed may say for what. */
+/**
+ * Where the service has a threshold, and why there; the origin of one that is fixed may say for what.
+ * @param {number} threshold
+ * @param {string} origin
+ */
 function originOf(threshold, origin) {
   const at = `at ${threshold.toFixed(2)}`;
   return origin.startsWith("fixed") ? origin.replace("fixed", `fixed ${at}`) : `calibrated ${at} (${origin})`;
 }
 
+/**
+ * @param {Float64Array[]} scores
+ * @param {number} initial
+ * @returns {[number, number]}
+ */
 function rangeOf(scores, initial) {
   let [low, high] = [Math.min(0, initial), Math.max(0.1, initial)];
   for (const some of scores) {
@@ -118,7 +141,12 @@ function rangeOf(scores, initial) {
   return [low, high];
 }
 
-/** Bars of how many words have which score, as an SVG path; roots, because most words score near zero. */
+/**
+ * Bars of how many words have which score, as an SVG path; roots, because most words score near zero.
+ * @param {Float64Array[]} scores
+ * @param {number} low
+ * @param {number} high
+ */
 function histogram(scores, low, high) {
   const counts = new Array(BINS).fill(0);
   for (const some of scores) {

@@ -1,50 +1,77 @@
 // A unit as running text: words shaded by score, the verdict beside them.
 
-import { decimal, el, hidden } from "./dom.js";
+import { decimal, el, hidden, present } from "./dom.js";
 import { runs } from "./rule.js";
 
-/** The element of a word that can be pointed at, focused and corrected. */
+/**
+ * The element of a word that can be pointed at, focused and corrected.
+ * @param {string} text
+ * @param {number} number
+ */
 export function wordElement(text, number) {
   return el("span", { class: "word", role: "button", tabindex: -1, "data-word": number, "data-reading": 0, text });
 }
 
-/** The verdict a word is shaded for: the strongest of those given, which are its labels, else the strongest of all. */
+/**
+ * The verdict a word is shaded for: the strongest of those given, which are its labels, else the strongest of all.
+ * @param {number} word
+ * @param {Verdict[]} given
+ * @param {Verdict[]} verdicts
+ */
 export function lookOf(word, given, verdicts) {
   return (given.length ? given : verdicts).reduce((best, one) => (one.strength(word) > best.strength(word) ? one : best));
 }
 
-/** The verdicts to show of a sentence: its labels or, if it has none, the one that came closest. */
+/**
+ * The verdicts to show of a sentence: its labels or, if it has none, the one that came closest.
+ * @param {Verdict[]} verdicts
+ */
 export function toShow(verdicts) {
+  /** @param {Verdict} verdict */
   const margin = ({ score, rule }) => score - rule.sentence_threshold;
   const ordered = [...verdicts].sort((a, b) => margin(b) - margin(a));
   const given = ordered.filter((verdict) => verdict.positive);
   return given.length ? given : ordered.slice(0, 1);
 }
 
-/** What a person made of a word: "added" or "removed", or nothing. */
+/**
+ * What a person made of a word: "added" or "removed", or nothing.
+ * @param {number} word
+ * @param {Verdict[]} verdicts
+ */
 export function correctionOf(word, verdicts) {
   const said = verdicts.filter((verdict) => verdict.said.has(word)).map((verdict) => verdict.said.get(word));
   if (!said.length) return null;
   return said.includes(true) ? "added" : "removed";
 }
 
-/** A number as a share of a scale from 0 to 1. */
+/**
+ * A number as a share of a scale from 0 to 1.
+ * @param {number} number
+ */
 export function share(number) {
   return Math.max(0, Math.min(1, number));
 }
 
-/** Shows on a word what was decided about it; `tag` names the labels where there could be several. */
+/**
+ * Shows on a word what was decided about it; `tag` names the labels where there could be several.
+ * @param {HTMLElement} element
+ * @param {number} word
+ * @param {Verdict[]} verdicts
+ * @param {string} [tag]
+ */
 export function dressWord(element, word, verdicts, tag = "") {
   const given = verdicts.filter((verdict) => verdict.decided[word]);
   const look = lookOf(word, given, verdicts);
   const classes = ["word", look.hue, given.length ? "yes" : null, correctionOf(word, verdicts)];
   element.className = classes.filter(Boolean).join(" ");
   element.style.setProperty("--strength", look.strength(word).toFixed(2));
-  element.setAttribute("aria-pressed", given.length > 0);
+  element.setAttribute("aria-pressed", String(given.length > 0));
   if (tag) element.dataset.tag = tag;
   else delete element.dataset.tag;
 }
 
+/** @param {Verdict[]} verdicts */
 function verdictElement(verdicts) {
   const rows = toShow(verdicts).map(({ name, hue, score, positive, rule: { sentence_threshold: threshold } }) =>
     el(
@@ -60,31 +87,42 @@ function verdictElement(verdicts) {
   return el("div", { class: "verdict" }, ...rows);
 }
 
-/** Builds a unit's view; `dress` is called whenever decisions change, and leaves focus where it is. */
+/**
+ * Builds a unit's view; `dress` is called whenever decisions change, and leaves focus where it is.
+ * @param {Session} session
+ * @param {Unit} unit
+ * @returns {View}
+ */
 export function buildWords(session, unit) {
-  const result = session.result(session.main, unit);
+  const result = present(session.result(session.main, unit));
+  /** @type {HTMLElement[]} */
   const words = [];
   const text = el("p", { class: "text", dir: "auto", lang: "" });
   for (const [piece, number] of result.pieces()) {
     if (number === null) {
       text.append(piece);
     } else {
-      words.push(wordElement(piece, number));
-      text.append(words.at(-1));
+      const word = wordElement(piece, number);
+      words.push(word);
+      text.append(word);
     }
   }
   const node = el("div", { class: "sentence" }, el("div"), text);
   const dress = () => {
-    const verdicts = session.judge(session.main, unit);
+    const verdicts = present(session.judge(session.main, unit));
     const tags = verdicts.length > 1 ? tagsOf(verdicts) : new Map();
     words.forEach((element, word) => dressWord(element, word, verdicts, tags.get(word)));
-    node.firstElementChild.replaceWith(verdictElement(verdicts));
+    node.firstElementChild?.replaceWith(verdictElement(verdicts));
   };
   return { node, lines: [words], dress };
 }
 
-/** The label names to show after the last word of each run, by word. */
+/**
+ * The label names to show after the last word of each run, by word.
+ * @param {Verdict[]} verdicts
+ */
 export function tagsOf(verdicts) {
+  /** @type {Map<number, string>} */
   const tags = new Map();
   for (const verdict of verdicts) {
     for (const [, last] of runs(verdict.decided)) {

@@ -15,10 +15,16 @@ export class Work {
   #onState;
   #running = false;
   #stopped = false;
+  /** @type {(Batch & {controller: AbortController}) | null} */
   #flight = null; // {reading, units, controller} of the request under way
   #wake = () => {};
+  /** @type {Set<string>} */
   #alone = new Set(); // units whose batch was refused and that are sent one by one
 
+  /**
+   * @param {Session} session
+   * @param {(state: string, detail: any) => void} onState
+   */
   constructor(session, onState) {
     this.#session = session;
     this.#onState = onState;
@@ -58,7 +64,11 @@ export class Work {
     else this.#onState("idle", this.#progress());
   }
 
-  /** Sends a batch; gives back the problem if there was one that concerns more than single units. */
+  /**
+   * Sends a batch; gives back the problem if there was one that concerns more than single units.
+   * @param {Batch} batch
+   * @returns {Promise<Problem | null>}
+   */
   async #send({ reading, units }) {
     const controller = new AbortController();
     this.#flight = { reading, units, controller };
@@ -76,7 +86,11 @@ export class Work {
     }
   }
 
-  /** The model was replaced while the page was open: its labels and rules are others now. */
+  /**
+   * The model was replaced while the page was open: its labels and rules are others now.
+   * @param {string} name
+   * @param {string} revision
+   */
   async #renewModels(name, revision) {
     const offer = await fetchModels();
     this.#session.setModels(offer);
@@ -84,15 +98,24 @@ export class Work {
     return isKnown ? null : new Problem("unavailable", "The model is being replaced.");
   }
 
-  /** Finds the unit that the server would not take, so that the others go on without it. */
+  /**
+   * Finds the unit that the server would not take, so that the others go on without it.
+   * @param {Problem} problem
+   * @param {Reading} reading
+   * @param {Unit[]} units
+   */
   #blame(problem, reading, units) {
     if (!["large", "invalid"].includes(problem.kind)) return problem;
-    const number = /^texts\[(\d+)\]/.exec(problem.where)?.[1] ?? 0;
+    const number = Number(/^texts\[(\d+)\]/.exec(problem.where ?? "")?.[1] ?? 0);
     if (problem.where || units.length === 1) this.#session.refuse(reading, units[number], problem.message);
     else for (const unit of units) this.#alone.add(unit.key);
     return null;
   }
 
+  /**
+   * @param {Problem} problem
+   * @param {number} seconds
+   */
   async #wait(problem, seconds) {
     for (let left = Math.ceil(seconds); left > 0 && !this.#stopped; left--) {
       this.#onState("waiting", { problem, seconds: left });
@@ -107,9 +130,13 @@ export class Work {
     }
   }
 
-  /** The next batch, of units in their order: the main reading first, and slow methods last. */
+  /**
+   * The next batch, of units in their order: the main reading first, and slow methods last.
+   * @returns {Batch | null}
+   */
   #next() {
     const [main, ...others] = this.#session.readings;
+    /** @param {Reading} reading */
     const isSlow = ({ method }) => Number(method !== "native");
     for (const reading of main ? [main, ...others.sort((a, b) => isSlow(a) - isSlow(b))] : []) {
       const missing = this.#missing(reading);
@@ -118,6 +145,10 @@ export class Work {
     return null;
   }
 
+  /**
+   * @param {Reading} reading
+   * @param {Unit[]} missing
+   */
   #fitting(reading, missing) {
     if (this.#alone.has(missing[0].key)) return missing.slice(0, 1);
     const most = Math.min(this.#most(reading), this.#session.limits.texts ?? BATCH);
@@ -132,11 +163,13 @@ export class Work {
     return batch;
   }
 
+  /** @param {Reading} reading */
   #most(reading) {
     if (reading.method !== "native") return SLOW_BATCH;
     return this.#session.units.some((unit) => this.#session.result(reading, unit)) ? BATCH : FIRST;
   }
 
+  /** @param {Reading} reading */
   #missing(reading) {
     const seen = new Set();
     return this.#session.units.filter((unit) => {
@@ -153,6 +186,7 @@ export class Work {
     return { done: Math.max(0, total - missing), total };
   }
 
+  /** @param {Batch} batch */
   #wanted({ reading, units }) {
     const readings = this.#session.readings.map(keyOf);
     const keys = new Set(units.map((unit) => unit.key));

@@ -1,0 +1,228 @@
+// What the page's modules pass to one another, for the type check alone: the browser never sees this file.
+
+type Session = import("../../src/zerotag/serve/page/session.js").Session;
+type SentenceList = import("../../src/zerotag/serve/page/sentences.js").SentenceList;
+type Tip = import("../../src/zerotag/serve/page/tip.js").Tip;
+type Result = import("../../src/zerotag/serve/page/result.js").Result;
+type Problem = import("../../src/zerotag/serve/page/api.js").Problem;
+
+// What the service answers.
+
+interface Rule {
+  word_threshold: number;
+  sentence_threshold: number;
+  origin: string;
+}
+
+interface Model {
+  name: string;
+  revision: string;
+  default: boolean;
+  encoder: string;
+  depth: number | null;
+  labels: string[];
+  methods: string[];
+  rules_by_method: Record<string, Record<string, Rule>>;
+}
+
+interface Limits {
+  texts?: number;
+  characters?: number;
+  body_bytes?: number;
+}
+
+interface Offer {
+  models: Model[];
+  limits?: Limits;
+}
+
+/** With one label the service gives `score` alone, with several `scores` too. */
+interface Scored {
+  score: number;
+  scores?: Record<string, number>;
+}
+
+interface WordRecord extends Scored {
+  text: string;
+  start: number;
+  end: number;
+}
+
+interface LabelRecord extends Scored {
+  text: string;
+  words: WordRecord[];
+}
+
+interface Answer {
+  revision: string;
+  results: LabelRecord[];
+}
+
+// What the page makes of it.
+
+/** A text to be labelled; `words` where it came split. */
+interface Unit {
+  text: string;
+  words: string[] | null;
+  start: number;
+  key: string;
+}
+
+interface Reading {
+  model: string;
+  method: string;
+}
+
+interface Batch {
+  reading: Reading;
+  units: Unit[];
+}
+
+/** What a reading says of a unit about one label. */
+interface Verdict {
+  name: string;
+  hue: string;
+  rule: Rule;
+  score: number;
+  scores: Float64Array;
+  positive: boolean;
+  /** By the rule alone, and with corrections. */
+  words: Uint8Array;
+  decided: Uint8Array;
+  said: Map<number, boolean>;
+  strength: (word: number) => number;
+}
+
+/** A correction: the word, the label, yes or no. */
+type Mark = [number, string, boolean];
+
+interface View {
+  node: HTMLElement;
+  lines: HTMLElement[][];
+  dress: () => void;
+}
+
+interface Item {
+  unit: Unit;
+  li: HTMLLIElement;
+  view: View | null;
+  stale: boolean;
+}
+
+interface HTMLLIElement {
+  item?: Item;
+}
+
+interface Place {
+  x: number;
+  y: number;
+  width: number;
+  tag?: string;
+}
+
+interface Progress {
+  done: number;
+  total: number;
+}
+
+interface Actions {
+  retry: () => void;
+  stop: () => void;
+}
+
+interface CsvRow {
+  line: number;
+  cells: string[];
+}
+
+type Row = Record<string, unknown>;
+
+/** A file that was read: a text, or units, or a table of which a column must be chosen. */
+type FileContent = { name: string } & (
+  | { text: string; units?: undefined; columns?: undefined }
+  | { text?: undefined; units: Unit[]; columns?: undefined }
+  | ({ text?: undefined; units?: undefined } & Table)
+);
+
+interface Table {
+  columns: string[];
+  column: string;
+  rows: Row[];
+}
+
+/** What a link holds. */
+interface PageState {
+  text: string | null;
+  units: (string | string[])[] | null;
+  readings: Reading[];
+  label: string | null;
+  thresholds: [string, number][];
+  corrections: [number, ...Mark][];
+}
+
+/** The elements of index.html by id. */
+interface PageElements {
+  "theme-toggle": HTMLButtonElement;
+  "help-open": HTMLButtonElement;
+  lead: HTMLElement;
+  text: HTMLTextAreaElement;
+  "file-card": HTMLElement;
+  "file-name": HTMLElement;
+  "file-note": HTMLElement;
+  "column-field": HTMLElement;
+  column: HTMLSelectElement;
+  "file-close": HTMLButtonElement;
+  example: HTMLButtonElement;
+  open: HTMLButtonElement;
+  clear: HTMLButtonElement;
+  file: HTMLInputElement;
+  count: HTMLElement;
+  controls: HTMLElement;
+  "model-field": HTMLElement;
+  model: HTMLSelectElement;
+  "method-field": HTMLElement;
+  method: HTMLSelectElement;
+  "label-field": HTMLElement;
+  labels: HTMLElement;
+  "compare-open": HTMLButtonElement;
+  compare: HTMLElement;
+  thresholds: HTMLElement;
+  notice: HTMLElement;
+  empty: HTMLElement;
+  results: HTMLElement;
+  "results-title": HTMLElement;
+  summary: HTMLElement;
+  export: HTMLElement;
+  copy: HTMLButtonElement;
+  download: HTMLButtonElement;
+  link: HTMLButtonElement;
+  progress: HTMLElement;
+  "progress-bar": HTMLProgressElement;
+  "progress-text": HTMLElement;
+  "progress-button": HTMLButtonElement;
+  "scale-note": HTMLElement;
+  sentences: HTMLElement;
+  "left-out": HTMLElement;
+  "word-menu": HTMLElement;
+  "model-note": HTMLElement;
+  corrections: HTMLElement;
+  "corrections-count": HTMLElement;
+  "corrections-use": HTMLElement;
+  "corrections-tsv": HTMLButtonElement;
+  "corrections-jsonl": HTMLButtonElement;
+  undo: HTMLButtonElement;
+  discard: HTMLButtonElement;
+  drop: HTMLElement;
+  tip: HTMLElement;
+  toast: HTMLElement;
+  live: HTMLElement;
+  help: HTMLDialogElement;
+  "help-title": HTMLElement;
+  "shortcuts-on": HTMLInputElement;
+  "help-close": HTMLButtonElement;
+  "key-dialog": HTMLDialogElement;
+  "key-title": HTMLElement;
+  "key-form": HTMLFormElement;
+  key: HTMLInputElement;
+  "key-wrong": HTMLElement;
+}
