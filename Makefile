@@ -22,7 +22,7 @@ LOCK = $(TOOLS)/uv pip compile --quiet --universal --python-version 3.11 --gener
   --no-emit-package torch --constraint requirements/torch.txt --custom-compile-command "make lock" $(UPGRADE)
 RUNTIME := --extra minilm --extra serve --extra plots --extra onnx-export
 
-.PHONY: demo test lint javascript lock sbom browser screenshots clean
+.PHONY: demo test lint javascript docs lock sbom browser screenshots clean
 
 demo: $(VENV)/demo  ## train the demonstration model and show what it found
 	$(BIN)/zerotag demo
@@ -46,6 +46,9 @@ browser:  ## Chromium for the tests of the page, where it can be had; without it
 	  && apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
 	  || echo "no Chromium: the tests of the page will be skipped; install the package chromium, or set ZEROTAG_CHROMIUM"
 
+docs: $(VENV)/dev  ## the documentation as a site, in site/
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=src $(BIN)/mkdocs build --strict
+
 screenshots: $(VENV)/dev  ## the pictures of the page and of the report
 	test -d zerotag-demo/model || $(BIN)/zerotag demo
 	$(BIN)/python benchmarks/page_screenshots.py zerotag-demo/model docs/images
@@ -61,7 +64,7 @@ sbom: $(VENV)/demo $(VENV)/tools/stamp  ## sbom.json: what is installed, with ve
 	$(TOOLS)/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible --output-file sbom.json
 
 clean:
-	rm -rf $(VENV) tools/javascript/node_modules zerotag-demo
+	rm -rf $(VENV) tools/javascript/node_modules zerotag-demo site
 
 $(BIN)/python:
 	$(PYTHON_FOUND) -m venv $(VENV)
