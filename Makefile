@@ -23,7 +23,7 @@ LOCK = $(TOOLS)/uv pip compile --quiet --universal --python-version 3.11 --gener
 RUNTIME := --extra minilm --extra serve --extra plots --extra onnx-export
 OPTIONAL := --extra excel --extra spacy --extra chinese --extra japanese --extra thai
 
-.PHONY: demo test lint javascript lock sbom browser screenshots clean
+.PHONY: demo test lint javascript docs lock sbom browser screenshots clean
 
 demo: $(VENV)/demo  ## train the demonstration model and show what it found
 	$(BIN)/zerotag demo
@@ -47,6 +47,9 @@ browser:  ## Chromium for the tests of the page, where it can be had; without it
 	  && apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
 	  || echo "no Chromium: the tests of the page will be skipped; install the package chromium, or set ZEROTAG_CHROMIUM"
 
+docs: $(VENV)/dev  ## the documentation as a site, in site/
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=src $(BIN)/mkdocs build --strict
+
 screenshots: $(VENV)/dev  ## the pictures of the page and of the report
 	test -d zerotag-demo/model || $(BIN)/zerotag demo
 	$(BIN)/python benchmarks/page_screenshots.py zerotag-demo/model docs/images
@@ -62,7 +65,7 @@ sbom: $(VENV)/demo $(VENV)/tools/stamp  ## sbom.json: what is installed, with ve
 	$(TOOLS)/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible --output-file sbom.json
 
 clean:
-	rm -rf $(VENV) tools/javascript/node_modules zerotag-demo
+	rm -rf $(VENV) tools/javascript/node_modules zerotag-demo site
 
 $(BIN)/python:
 	$(PYTHON_FOUND) -m venv $(VENV)
