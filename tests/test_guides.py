@@ -21,6 +21,7 @@ GUIDES = Path(__file__).parents[1] / "docs" / "guides"
 CHECKED = (
     "scikit-learn",
     "tables",
+    "training-data",
 )
 
 
