@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 1_024  # records that are held, and scored together, at a time
 _LARGE_BUDGET = 1 << 14  # sub-words of a batch, which only a GPU has
-_COSTS = {"gradient-x-input": 4, "heads": 4, "integrated-gradients": 32, "occlusion": 32, "lime": 256}  # roughly
 _REJECTS_SHOWN = 20
 
 
@@ -167,8 +166,10 @@ def _at_once(labeller: Labeller, method: str) -> int:
 
     Fewer for a method that takes longer: nothing is shown or kept before a chunk is done.
     """
+    from zerotag.explain import spec_of
+
     most = _AT_ONCE * (32 if labeller.predictor.token_budget > _LARGE_BUDGET else 1)
-    return max(1, most // _COSTS.get(method.partition(":")[0], 1))
+    return max(1, most // spec_of(method).cost)
 
 
 def _style(labeller: Labeller, inputs: Inputs, *, colour: bool) -> Style:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zerotag.errors import ZerotagError
-from zerotag.explain import METHODS
+from zerotag.explain import NATIVE, SCORERS
 from zerotag.types import check_threshold
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:N. [a GPU if
 Method = Annotated[
     str,
     typer.Option(
-        help=f"How words are scored: {', '.join(METHODS)}; native is the model's own, heads is heads:LAYER.HEAD."
+        help=f"How words are scored: {', '.join(SCORERS.names())}. native is the model's own way, heads is heads:LAYER.HEAD."
     ),
 ]
 
@@ -91,7 +91,7 @@ def require_no_input(output: Path | None, inputs: Iterable[Path], option: str) -
         raise ZerotagError(f"{output} is an input, which {option} would replace: choose another name")
 
 
-def loaded(model: Path, device: str | None, method: str = "native", threshold: float | None = None) -> Labeller:
+def loaded(model: Path, device: str | None, method: str = NATIVE, threshold: float | None = None) -> Labeller:
     """The model of a folder, deciding words by the thresholds of a method or by the one given."""
     from zerotag.explain import rules_for
     from zerotag.labeller import load
