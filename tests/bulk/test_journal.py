@@ -14,7 +14,7 @@ from zerotag.bulk.inputs import Cursor, Rejected
 from zerotag.bulk.journal import Unfinished, folder_of, nothing_left_to_do, rejects_of, unfinished
 from zerotag.errors import ZerotagError
 from zerotag.io import Position
-from zerotag.io.writers.jsonl import Origin
+from zerotag.io.writers import Origin
 
 ARGUMENTS = {"model": "m", "input": [["a.txt", 3]]}
 BAD = Rejected(Origin("a.txt", 7), "a.txt:7: not UTF-8", "x")

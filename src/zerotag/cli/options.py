@@ -10,6 +10,7 @@ import typer
 
 from zerotag.errors import ZerotagError
 from zerotag.explain import NATIVE, SCORERS
+from zerotag.io.readers import READERS
 from zerotag.types import check_threshold
 
 if TYPE_CHECKING:
@@ -28,13 +29,13 @@ Negative = Annotated[
     typer.Option(metavar="VALUE", help="Label value that means 'none'; may be repeated. [O, c, 0, false, no]"),
 ]
 InputFormat = Annotated[
-    str | None, typer.Option(help="tsv, csv, jsonl, parquet, m2 or text. [by the suffix; text for standard input]")
+    str | None, typer.Option(help=f"{', '.join(READERS.names())}. [by the suffix; text for standard input]")
 ]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:N. [a GPU if there is one]")]
 Method = Annotated[
     str,
     typer.Option(
-        help=f"How words are scored: {', '.join(SCORERS.names())}. native is the model's own way, heads is heads:LAYER.HEAD."
+        help=f"What scores words: {', '.join(SCORERS.names())}. native is the model's own; heads is heads:LAYER.HEAD."
     ),
 ]
 

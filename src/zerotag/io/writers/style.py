@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from zerotag.types import Labelled, Rule
+from zerotag.types import Labelled, Rule, Scored, decide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,3 +23,8 @@ class Style:
 
 Renderer = Callable[[Iterable[Labelled], Style], Iterator[str]]
 """Turns results into pieces of text, about one per sentence, reading no further ahead than it has written."""
+
+
+def decided(scored: Iterable[Scored], style: Style) -> Iterator[Labelled]:
+    """Results as renderers take them."""
+    return (decide(one, style.label_names, style.rules) for one in scored)
