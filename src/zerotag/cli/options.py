@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerotag.decisions import check_threshold
 from zerotag.errors import ZerotagError
 from zerotag.explain import METHODS
-from zerotag.types import check_threshold
 
 if TYPE_CHECKING:
     from zerotag.io import Columns

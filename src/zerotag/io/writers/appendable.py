@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from zerotag.decisions import decide
 from zerotag.errors import ZerotagError
 from zerotag.io import PACKED
 from zerotag.io.writers import jsonl, parquet, tsv
 from zerotag.io.writers.jsonl import Origin
 from zerotag.io.writers.style import Style
-from zerotag.types import Labelled, Scored, decide
+from zerotag.types import Labelled, Scored
 
 if TYPE_CHECKING:
     import pyarrow as pa
