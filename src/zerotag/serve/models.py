@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from zerotag.decisions import decide
 from zerotag.errors import ZerotagError
 from zerotag.explain import NATIVE, SCORERS, Scorer, create, rules_for, spec_of
 from zerotag.explain.native import NativeScorer
@@ -25,7 +26,7 @@ from zerotag.labeller import Labeller, WordLabeller
 from zerotag.serve.batch_queue import BatchQueue
 from zerotag.serve.metrics import Metrics
 from zerotag.serve.settings import Settings
-from zerotag.types import Rule, Scored, Sentence, decide
+from zerotag.types import Rule, Scored, Sentence
 
 _MOST_WORKERS = 4
 

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zerotag.decisions import NO_LABEL, is_blank
 from zerotag.io.writers import Origin, WriterSpec
 from zerotag.io.writers.style import Style
-from zerotag.types import NO_LABEL, Labelled, Rule, Scored, Sentence, Word, is_blank
+from zerotag.types import Labelled, Rule, Scored, Sentence, Word
 
 _DECIMALS = 6
 # Lone surrogates cannot be written as UTF-8; the others are line breaks for some readers, though not for JSON.

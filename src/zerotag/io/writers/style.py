@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from zerotag.types import Labelled, Rule, Scored, decide
+from zerotag.decisions import decide
+from zerotag.types import Labelled, Rule, Scored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
