@@ -16,7 +16,7 @@ from zerotag.evaluation.report import Report, evaluate
 from zerotag.evaluation.tables import score_table
 from zerotag.io import read, read_gold
 from zerotag.io.files import whole_file
-from zerotag.render import Style
+from zerotag.io.writers.style import Style
 from zerotag.render.html import Paragraph, Section, Sentences, report
 from zerotag.types import Labelled
 
