@@ -18,7 +18,10 @@ from zerotag.modeling import encoders
 from zerotag.training.recipe import train
 
 GUIDES = Path(__file__).parents[1] / "docs" / "guides"
-CHECKED = ("scikit-learn",)
+CHECKED = (
+    "scikit-learn",
+    "tables",
+)
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +49,7 @@ def here(tmp_path: Path, model: Path, encoder: Path, monkeypatch: pytest.MonkeyP
     Path("new.txt").write_text("".join(f"{one.sentence.text}\n" for one in gold), encoding="utf-8")
     rows = "".join(f"{one.sentence.text},{int(one.labels[0])}\n" for one in toy.gold(60))
     Path("sentences.csv").write_text(f"text,label\n{rows}", encoding="utf-8")
+    Path("comments.csv").write_text(f"comment,toxic\n{rows}", encoding="utf-8")
     return tmp_path
 
 

@@ -281,7 +281,9 @@ def test_several_threads_change_nothing(folder: Path, monkeypatch: pytest.Monkey
 def test_what_goes_wrong_in_a_thread_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exported = load(folder)
     monkeypatch.setattr(exported.predictor, "_encoder", None)
-    with pytest.raises(AttributeError):
+    with pytest.raises(
+        ZerotagError, match=r"^ONNX Runtime cannot run the model \('NoneType' object has no attribute 'run'"
+    ):
         next(exported.score(SENTENCES))
 
 
