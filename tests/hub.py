@@ -1,4 +1,4 @@
-"""A hub of models on this machine, which speaks as much HTTP as `huggingface_hub` needs to push a folder and fetch it."""
+"""A hub of models on this machine: as much of its HTTP as `huggingface_hub` needs to push a folder and fetch it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002 (its name there)
         pass
 
-    def do_POST(self) -> None:  # noqa: N802 (as for all methods below)
+    def do_POST(self) -> None:
         self.server.tokens.add(self.headers["Authorization"])
         body = self.rfile.read(int(self.headers["Content-Length"] or 0))
         match self.path.strip("/").split("/"):
@@ -58,13 +58,15 @@ class _Handler(BaseHTTPRequestHandler):
                 self._answer({"errors": [], "warnings": []})
             case ["api", "models", _, _, "preupload", _]:
                 files = [one["path"] for one in json.loads(body)["files"]]
-                self._answer({"files": [{"path": path, "uploadMode": "regular", "shouldIgnore": False} for path in files]})
+                self._answer(
+                    {"files": [{"path": path, "uploadMode": "regular", "shouldIgnore": False} for path in files]}
+                )
             case ["api", "models", user, name, "commit", _]:
                 self._commit(f"{user}/{name}", [json.loads(line) for line in body.splitlines()])
             case _:
                 self.send_error(404)
 
-    def do_GET(self) -> None:  # noqa: N802
+    def do_GET(self) -> None:
         match self.path.partition("?")[0].strip("/").split("/"):
             case ["api", "models", user, name, "revision", _]:
                 self._describe(f"{user}/{name}")

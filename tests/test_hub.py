@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import tiny
 from hub import Hub, hub
 
@@ -22,18 +20,17 @@ address = labeller.push_to_hub("somebody/hedges", private=True, token="hf_secret
 fetched = zerotag.load("somebody/hedges")
 text = "The pump may leak ."
 same = fetched.label(text) == labeller.label(text)
-refused = ""
+not_pushed = refused = ""
+try:
+    labeller.push_to_hub("no/such/name")
+except zerotag.ZerotagError as error:
+    not_pushed = str(error)
 try:
     zerotag.load("somebody/nothing")
 except zerotag.ZerotagError as error:
     refused = str(error)
-print(json.dumps({"address": address, "same": same, "refused": refused}))
+print(json.dumps({"address": address, "same": same, "refused": refused, "not_pushed": not_pushed}))
 """
-
-
-@pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    ...
 
 
 def test_a_model_is_pushed_and_loaded_by_name(tmp_path: Path) -> None:
@@ -42,9 +39,13 @@ def test_a_model_is_pushed_and_loaded_by_name(tmp_path: Path) -> None:
         found = in_a_process(server, tmp_path)
         assert found["address"] == f"{server.url}/somebody/hedges"
         assert found["same"] is True
-        assert "'somebody/nothing' is neither a folder nor a model that could be fetched from the hub" in found["refused"]
+        assert "'somebody/nothing' is neither a folder nor a model that could be fetched from the hub" in str(
+            found["refused"]
+        )
+        assert "'no/such/name' cannot be pushed to the hub" in str(found["not_pushed"])
         assert set(server.models["somebody/hedges"]) >= {file.name for file in (tmp_path / "model").iterdir()}
         assert server.private == {"somebody/hedges"}
+        assert b'zerotag.load("somebody/hedges")' in server.models["somebody/hedges"]["README.md"]
         assert server.tokens == {"Bearer hf_secret"}
 
 

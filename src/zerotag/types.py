@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,19 @@ class Rule:
     def sentence(self, score: float) -> bool:
         """Decision for the sentence score of one label."""
         return score >= self.sentence_threshold
+
+
+class ReliabilityBin(NamedTuple):
+    """Scores that lie close together, and how much of what has them is truly positive."""
+
+    score: float
+    """Their mean."""
+
+    positive: float
+    """The share that is truly positive: the same as the mean score, if scores are probabilities."""
+
+    size: int
+    """How many have these scores."""
 
 
 NO_LABEL = Rule(word_threshold=math.inf, sentence_threshold=math.inf)

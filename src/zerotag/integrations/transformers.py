@@ -33,13 +33,13 @@ _SPACES = ("Ġ", "▁")  # as byte-level and unigram tokenizers write the space 
 _EDGE = 1e-6  # of logits that would be infinite: thresholds of 0 and 1
 
 
-class ZerotagConfig(PreTrainedConfig):  # type: ignore[misc]
+class ZerotagConfig(PreTrainedConfig):
     """What config.json says; labels and thresholds come with the weights, from zerotag.json."""
 
     model_type = MODEL_TYPE
 
 
-class ZerotagForTokenClassification(PreTrainedModel):  # type: ignore[misc]
+class ZerotagForTokenClassification(PreTrainedModel):
     """A word labeller that gives one of its labels, or `O` for none, to each sub-word.
 
     The words that it labels are those that `zerotag.load(...).label` labels: logits are moved so that a label is as
@@ -102,7 +102,7 @@ class ZerotagForTokenClassification(PreTrainedModel):  # type: ignore[misc]
         return highest.scatter_reduce(1, word, logits, "amax").gather(1, word)
 
 
-def _begin_words(tokenizer: PreTrainedTokenizerFast) -> Tensor:
+def _begin_words(tokenizer: Any) -> Tensor:
     """Which sub-words do not go on with the word before them, by the ways that tokenizers write it."""
     pieces = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
     prefix = getattr(tokenizer.backend_tokenizer.model, "continuing_subword_prefix", None)
