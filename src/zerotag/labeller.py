@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
+from zerotag.decisions import check_threshold, decide
 from zerotag.errors import ZerotagError
 from zerotag.evaluation.report import Report, evaluate
 from zerotag.explain import create, rules_for
@@ -24,7 +25,7 @@ from zerotag.render.progress import LiveBar
 from zerotag.results import Results, several, with_results
 from zerotag.text.alignment import Aligner
 from zerotag.text.segmentation import split
-from zerotag.types import Corpus, GoldExample, Labelled, Rule, Scored, Sentence, check_threshold, decide
+from zerotag.types import Corpus, GoldExample, Labelled, Rule, Scored, Sentence
 
 if TYPE_CHECKING:
     import torch

@@ -34,7 +34,7 @@ def manifest(encoder: str = "tiny", labels: tuple[str, ...] = ("hedge",)) -> Man
     ],
 )
 def test_the_front_matter(encoder: str, base: str | None) -> None:
-    data = ModelCard(model_card(manifest(encoder), "me/hedges")).data.to_dict()
+    data = vars(ModelCard(model_card(manifest(encoder), "me/hedges")).data)
     assert (data["library_name"], data["pipeline_tag"]) == ("zerotag", "token-classification")
     assert data.get("base_model") == base
 

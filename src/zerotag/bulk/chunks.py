@@ -11,12 +11,11 @@ from typing import BinaryIO, NamedTuple
 
 from zerotag.io import START, Columns, Position, Record, Reject, Source, records
 from zerotag.io.lines import Line
-from zerotag.io.writers.jsonl import Origin
+from zerotag.io.readers import reader_for
+from zerotag.io.writers import Origin
 from zerotag.types import Sentence
 
 _SPACE = ord(" ")
-_BY_LINE = ("text", "jsonl")  # formats whose lines can be told apart before anybody has read them
-_SUFFIXES_BY_LINE = (".txt", ".jsonl", ".ndjson")
 
 
 class Rejected(NamedTuple):
@@ -58,10 +57,7 @@ class Reader(NamedTuple):
 
     def by_line(self, file: int) -> bool:
         """Whether the lines of a file can be cut apart unread."""
-        if self.columns.format is not None:
-            return self.columns.format in _BY_LINE
-        path = self.paths[file]
-        return path is None or Source(path).unpacked_name.suffix.lower() in _SUFFIXES_BY_LINE
+        return reader_for(Source(self.paths[file]), self.columns).by_line
 
     def read(self, piece: Piece) -> Records:
         """The records of a piece."""

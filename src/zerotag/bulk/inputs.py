@@ -13,7 +13,7 @@ from zerotag.bulk.contents import Content, Prefix
 from zerotag.errors import ZerotagError
 from zerotag.io import START, Columns, Position, Record, Source, records
 from zerotag.io.lines import Line, raw_lines
-from zerotag.io.writers.jsonl import Origin
+from zerotag.io.writers import Origin
 from zerotag.types import Sentence
 
 __all__ = ["BEGINNING", "Chunk", "Cursor", "Inputs", "Rejected", "Unread"]

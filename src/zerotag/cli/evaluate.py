@@ -68,7 +68,7 @@ def evaluate(
         raise ZerotagError("--tune-on chooses the threshold that --threshold gives: leave one of them out")
     from zerotag.evaluation.report import evaluate as measure
     from zerotag.evaluation.tables import score_table
-    from zerotag.explain import create
+    from zerotag.explain import create, spec_of
     from zerotag.io import read_gold
 
     labeller = loaded(model, device, method, threshold)
@@ -82,7 +82,7 @@ def evaluate(
         scorer, labeller = _tuned(method, labeller, dev, tune_on)
     scored, cost = _scored(scorer, examples, "measuring")
     report = measure(zip(examples, scored, strict=True), labeller.label_names, labeller.rules)
-    if method == "random":
+    if not spec_of(method).scores_sentences:
         report = report.without_sentence_measures()
     faithful = {} if masked is None else _faithfulness(masked, scored)
     try:

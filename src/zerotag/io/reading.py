@@ -6,40 +6,15 @@ import os
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Protocol
 
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.labels import LabelScheme
-from zerotag.io.problems import listed, shown
-from zerotag.io.readers import csv, jsonl, m2, parquet, text, tsv
+from zerotag.io.readers import reader_for
 from zerotag.io.rows import Record, Reject, Row
 from zerotag.io.sources import START, Position, Source
 from zerotag.types import Corpus, Example, GoldExample, Sentence
 
-
-class _Reader(Protocol):
-    def __call__(self, source: Source, columns: Columns, start: Position, /, *, labelled: bool) -> Iterator[Record]: ...
-
-
-_READERS: dict[str, _Reader] = {
-    "tsv": tsv.records,
-    "csv": csv.records,
-    "jsonl": jsonl.records,
-    "parquet": parquet.records,
-    "m2": m2.records,
-    "text": text.records,
-}
-_FORMATS = {
-    ".tsv": "tsv",
-    ".conll": "tsv",
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".m2": "m2",
-    ".txt": "text",
-}
 _DEFAULT = Columns()
 _PathLike = str | os.PathLike[str]
 _GoldRow = tuple[Sentence, frozenset[str], tuple[frozenset[str], ...] | None]
@@ -86,37 +61,19 @@ def stream(path: _PathLike | None, *, columns: Columns = _DEFAULT) -> Iterator[S
 
 def records(source: Source, *, columns: Columns = _DEFAULT, start: Position = START) -> Iterator[Record]:
     """Sentences without labels from a position on, and in their place those that are wrong with the reason."""
-    return _reader(source, columns)(source, columns, start, labelled=False)
+    return reader_for(source, columns).records(source, columns, start, labelled=False)
 
 
 def _rows(path: _PathLike | None, columns: Columns, *, labelled: bool) -> Iterator[Row]:
     source = Source(None if path is None else Path(path))
     empty = True
-    for record in _reader(source, columns)(source, columns, START, labelled=labelled):
+    for record in reader_for(source, columns).records(source, columns, START, labelled=labelled):
         if isinstance(record.content, Reject):
             raise ZerotagError(record.content.reason)
         empty = False
         yield record.content
     if empty and path is not None:  # an empty pipe is no mistake
         raise ZerotagError(f"{source.name}: no sentences in it; give a file that has some")
-
-
-def _reader(source: Source, columns: Columns) -> _Reader:
-    if columns.format is not None:
-        if columns.format not in _READERS:
-            raise ZerotagError(f"unknown format {shown(columns.format)}; the formats are {listed(_READERS)}")
-        return _READERS[columns.format]
-    if source.path is None:
-        return _READERS["text"]
-    suffix = source.unpacked_name.suffix.lower()
-    if suffix not in _FORMATS:
-        with source.opened():  # a file that is not there has a worse problem than its name
-            pass
-        raise ZerotagError(
-            f"{source.name}: unknown suffix {shown(suffix)}; those known are {', '.join(_FORMATS)}; "
-            f"or say which format it is with --input-format: {', '.join(_READERS)}"
-        )
-    return _READERS[_FORMATS[suffix]]
 
 
 def _sentence_names(row: Row, scheme: LabelScheme) -> frozenset[str]:

@@ -9,6 +9,7 @@ from typing import Any
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.problems import excerpt
+from zerotag.io.readers import ReaderSpec
 from zerotag.io.rows import SPANS, WORD_LABELS, WORDS, Record, Reject, Row, check_columns, from_record
 from zerotag.io.sources import Position, Source
 
@@ -81,3 +82,6 @@ def _values(batch: Any) -> Iterator[Mapping[str, object] | UnicodeDecodeError]:
                 yield batch.slice(i, 1).to_pylist()[0]
             except UnicodeDecodeError as error:
                 yield error
+
+
+READER = ReaderSpec(records=records, suffixes=(".parquet",))

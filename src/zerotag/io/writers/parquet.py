@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from zerotag.io.writers.jsonl import Origin, record
-from zerotag.io.writers.style import Style
+from zerotag.io.writers import Origin, WriterSpec
+from zerotag.io.writers.jsonl import record
+from zerotag.io.writers.style import Style, decided
 from zerotag.text.printable import encodable
-from zerotag.types import Labelled
+from zerotag.types import Scored
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,16 +40,19 @@ def schema(label_names: Sequence[str], *, origins: bool) -> pa.Schema:
     )
 
 
-def batch(
-    results: Sequence[Labelled], style: Style, fields: pa.Schema, origins: Sequence[Origin] | None = None
-) -> bytes:
+def _encode(scored: Sequence[Scored], style: Style, origins: Sequence[Origin] | None) -> bytes:
     """Results as one message of an Arrow stream."""
     import pyarrow as pa
 
+    fields = schema(style.label_names, origins=origins is not None)
     shown: Sequence[Origin | None] = [Origin(encodable(source), line) for source, line in origins or ()]
-    shown = shown or [None] * len(results)
-    rows = [record(one, style.label_names, origin) for one, origin in zip(results, shown, strict=True)]
+    results = zip(decided(scored, style), shown or [None] * len(scored), strict=True)
+    rows = [record(one, style.label_names, origin) for one, origin in results]
     return cast(bytes, pa.RecordBatch.from_pylist(rows, fields).serialize().to_pybytes())
+
+
+def _begin(style: Style, origins: bool) -> bytes:
+    return cast(bytes, schema(style.label_names, origins=origins).serialize().to_pybytes())
 
 
 def assemble(stream: Path, target: Path) -> None:
@@ -75,3 +79,6 @@ def _groups(batches: Any) -> Iterator[list[Any]]:
             group = []
     if group:
         yield group
+
+
+WRITER = WriterSpec(suffix=".parquet", encode=_encode, begin=_begin, assemble=assemble)
