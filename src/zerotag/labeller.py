@@ -146,7 +146,7 @@ class Labeller:
             TypeError: the texts are of another kind, or a cell is no text.
             ZerotagError: a column is missing, or there is one already of those to be added.
 
-        Example:
+        Examples:
             >>> labeller.label("The pump may fail in winter.").spans  # doctest: +SKIP
             (Span(text='may', start=9, end=12, label='hedge', score=0.98),)
             >>> labeller.label(frame, text="comment")["zerotag_words"]  # doctest: +SKIP
