@@ -63,6 +63,13 @@ class Reader(NamedTuple):
         path = self.paths[file]
         return path is None or Source(path).unpacked_name.suffix.lower() in _SUFFIXES_BY_LINE
 
+    def by_row(self, file: int) -> bool:
+        """Whether places in a file are rows, and not bytes."""
+        path = self.paths[file]
+        if self.columns.format is not None or path is None:
+            return self.columns.format == "parquet"
+        return Source(path).unpacked_name.suffix.lower() == ".parquet"
+
     def read(self, piece: Piece) -> Records:
         """The records of a piece."""
         found = Records()

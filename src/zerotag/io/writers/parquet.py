@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from zerotag.io.writers.jsonl import Origin, record
 from zerotag.io.writers.style import Style
@@ -39,6 +39,12 @@ def schema(label_names: Sequence[str], *, origins: bool) -> pa.Schema:
     )
 
 
+def as_written(read: pa.Schema) -> pa.Schema:
+    """The fields of a file, without what reading it adds to them."""
+    names = [field.name for field in read.field("scores").type] if "scores" in read.names else [""]
+    return schema(names, origins="source" in read.names)
+
+
 def batch(
     results: Sequence[Labelled], style: Style, fields: pa.Schema, origins: Sequence[Origin] | None = None
 ) -> bytes:
@@ -52,26 +58,30 @@ def batch(
 
 
 def assemble(stream: Path, target: Path) -> None:
-    """Make a Parquet file of an Arrow stream, a few thousand rows at a time."""
+    """Make a Parquet file of an Arrow stream."""
     import pyarrow as pa
+
+    with pa.OSFile(str(stream)) as file, pa.ipc.open_stream(file) as batches:
+        write(batches, batches.schema, target)
+
+
+def write(batches: Iterable[pa.RecordBatch], fields: pa.Schema, target: Path) -> None:
+    """Make a Parquet file, a few thousand rows at a time; how they come in batches makes no difference."""
     import pyarrow.parquet as pq
 
-    with (
-        pa.OSFile(str(stream)) as file,
-        pa.ipc.open_stream(file) as batches,
-        pq.ParquetWriter(target, batches.schema, compression="zstd") as writer,
-    ):
-        for group in _groups(batches):
-            table = pa.Table.from_batches(group)
-            writer.write_table(table, row_group_size=table.num_rows)
+    with pq.ParquetWriter(target, fields, compression="zstd") as writer:
+        for table in _groups(batches, fields):
+            writer.write_table(table.combine_chunks(), row_group_size=_ROW_GROUP)
 
 
-def _groups(batches: Any) -> Iterator[list[Any]]:
-    group: list[Any] = []
+def _groups(batches: Iterable[pa.RecordBatch], fields: pa.Schema) -> Iterator[pa.Table]:
+    import pyarrow as pa
+
+    held = fields.empty_table()
     for one in batches:
-        group.append(one)
-        if sum(member.num_rows for member in group) >= _ROW_GROUP:
-            yield group
-            group = []
-    if group:
-        yield group
+        held = pa.concat_tables([held, pa.Table.from_batches([one], fields)])
+        while held.num_rows >= _ROW_GROUP:
+            yield held.slice(0, _ROW_GROUP)
+            held = held.slice(_ROW_GROUP)
+    if held.num_rows:
+        yield held
