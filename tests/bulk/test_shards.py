@@ -26,8 +26,8 @@ from zerotag.io import Columns, Source
 from zerotag.io.locks import BusyError, only_us
 from zerotag.io.stores import LocalStore, store_at
 from zerotag.io.writers.appendable import Form, encoder
+from zerotag.io.writers.style import Style
 from zerotag.labeller import load
-from zerotag.render import Style
 
 
 @pytest.fixture(autouse=True)

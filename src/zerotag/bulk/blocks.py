@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
-from zerotag.io.readers.parquet import RowGroup
+from zerotag.io.readers import RowGroup
 
 _SMALLEST_STRIDE = 1 << 20  # bytes
 _STRIDE = 1 << 10  # bytes for each record of a chunk: several chunks of usual sentences
@@ -33,6 +33,10 @@ class Blocks:
     def byte_cut_after(self, offset: int) -> int:
         """The block after an offset begins with the first record that begins there or later."""
         return (offset // self.stride + 1) * self.stride
+
+    def byte_cuts(self, size: int) -> list[RowGroup]:
+        """Where in a file of so many bytes the blocks are to begin, without the first."""
+        return [RowGroup(0, byte) for byte in range(self.stride, size, self.stride)]
 
     def row_cuts(self, groups: Sequence[RowGroup]) -> list[RowGroup]:
         """The row groups that begin a block, without the first."""

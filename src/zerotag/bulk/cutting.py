@@ -17,7 +17,6 @@ from zerotag.bulk.inputs import BEGINNING, ByteRange, Cursor, Inputs
 from zerotag.bulk.plan import Shard
 from zerotag.errors import ZerotagError
 from zerotag.io import START, Position, Source
-from zerotag.io.readers.parquet import row_groups
 
 _PIECE = 1 << 20  # bytes
 _EDGE = 1 << 16  # bytes at both ends of a file, where formats have what all of it depends on
@@ -32,7 +31,8 @@ class _Place(NamedTuple):
     before: int
     file: int
     byte: int
-    row: int = 0
+    row: int
+    """Before which row, if that is how places are counted there; else 0."""
 
 
 def cut(inputs: Inputs, at_once: int, shards: int, advance: Advance = lambda _: None) -> tuple[Shard, ...]:
@@ -56,16 +56,11 @@ def _places(inputs: Inputs, blocks: Blocks) -> Iterator[_Place]:
     before = 0
     for file, size in enumerate(inputs.sizes):
         if blocks.begin_with(file):
-            yield _Place(before, file, 0)
-        if inputs.sources[file].is_packed:
-            pass
-        elif inputs.reader.by_row(file):
-            if size >= blocks.stride:
-                for row, byte in blocks.row_cuts(row_groups(inputs.sources[file])):
-                    yield _Place(before + byte, file, byte, row)
-        else:
-            for byte in range(blocks.stride, size, blocks.stride):
-                yield _Place(before + byte, file, byte)
+            yield _Place(before, file, 0, 0)
+        if size >= blocks.stride and not inputs.sources[file].is_packed:
+            groups = inputs.reader.row_groups(file)
+            cuts = blocks.byte_cuts(size) if groups is None else blocks.row_cuts(groups)
+            yield from (_Place(before + byte, file, byte, row) for row, byte in cuts)
         before += size
 
 
@@ -80,7 +75,7 @@ def _cursors(inputs: Inputs, file: int, places: Sequence[_Place]) -> Iterator[Cu
     """Where the blocks really begin: after the first record that ends at the place or beyond."""
     inside = [place for place in places if place.byte]
     yield from (Cursor(file) for place in places if not place.byte)
-    if inputs.reader.by_row(file):
+    if inside and inside[0].row:
         yield from (Cursor(file, Position(place.row, place.row)) for place in inside)
     elif inside:
         ends = _line_ends if inputs.reader.by_line(file) else _record_ends
@@ -134,9 +129,8 @@ def _ranges(inputs: Inputs, start: Cursor, end: Cursor) -> tuple[ByteRange, ...]
 def _byte(inputs: Inputs, cursor: Cursor) -> int:
     """Where in a file something begins."""
     place = cursor.position.offset
-    if not place or not inputs.reader.by_row(cursor.file):
-        return place
-    return next(group.byte for group in row_groups(inputs.sources[cursor.file]) if group.row == place)
+    groups = inputs.reader.row_groups(cursor.file) if place else None
+    return place if groups is None else next(group.byte for group in groups if group.row == place)
 
 
 def digest(source: Source, part: ByteRange, advance: Advance = lambda _: None) -> str:

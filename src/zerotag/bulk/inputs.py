@@ -14,8 +14,7 @@ from zerotag.bulk.contents import Content, Prefix
 from zerotag.errors import ZerotagError
 from zerotag.io import START, Columns, Position, Record, Source, records
 from zerotag.io.lines import Line, raw_lines
-from zerotag.io.readers.parquet import row_groups
-from zerotag.io.writers.jsonl import Origin
+from zerotag.io.writers import Origin
 from zerotag.types import Sentence
 
 __all__ = ["BEGINNING", "ByteRange", "Chunk", "Cursor", "Inputs", "Part", "Rejected", "Unread"]
@@ -241,12 +240,10 @@ class Inputs:
 
     def _cuts(self, file: int, blocks: Blocks) -> Callable[[int], int]:
         """What tells, for a place in a file, from which one on the next block begins."""
-        source = self.sources[file]
-        if not self.sizes or source.is_packed:
+        if not self.sizes or self.sources[file].is_packed:
             return lambda _: NEVER
-        if self.reader.by_row(file):
-            return partial(row_cut_after, blocks.row_cuts(row_groups(source)))
-        return blocks.byte_cut_after
+        groups = self.reader.row_groups(file)
+        return blocks.byte_cut_after if groups is None else partial(row_cut_after, blocks.row_cuts(groups))
 
     def _last_offset(self, file: int) -> int:
         """Where in a file the part ends that is read."""

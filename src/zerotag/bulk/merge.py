@@ -5,9 +5,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from zerotag.bulk.contents import Content
 from zerotag.bulk.journal import record_of, rejects_of
@@ -17,13 +18,10 @@ from zerotag.bulk.state import State
 from zerotag.errors import ZerotagError
 from zerotag.io.files import disk, explained, make_folders, put
 from zerotag.io.stores import Store
-from zerotag.io.writers import parquet
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _PIECE = 1 << 20  # bytes
 
+Join = Callable[[Sequence[Callable[[], BinaryIO]], Path], None]
 Advance = Callable[[int], None]
 
 
@@ -32,6 +30,11 @@ def merge(plan: Plan, store: Store, target: Path, advance: Advance = lambda _: N
 
     Each shard is checked against its marker, and what is not as it says is in no file.
     """
+    join = plan.options.form.writer.join
+    if plan.options.form.writer.assemble and not join:
+        raise ZerotagError(
+            f"shards of {plan.options.form.format} cannot be merged; use their folder, {store.place}/labels"
+        )
     markers = Markers(store, plan)
     done = {number: marker for number in range(len(plan.shards)) if (marker := markers.done(number))}
     missing = [number for number in range(len(plan.shards)) if number not in done]
@@ -45,12 +48,12 @@ def merge(plan: Plan, store: Store, target: Path, advance: Advance = lambda _: N
             leaving.callback(disk.remove, new)
         labels, rejects = beside
         names = [(plan.labels_of(number), marker.labels) for number, marker in done.items()]
-        if plan.options.form.format == "parquet":
-            _merge_tables(store, names, labels, advance)
+        if join:
+            _merge(store, names, labels, join, advance)
         else:
-            _join(store, names, labels, advance)
+            _concatenate(store, names, labels, advance)
         rejected = [(plan.rejects_of(number), marker.rejects) for number, marker in done.items() if marker.rejects]
-        _join(store, rejected, rejects, advance)
+        _concatenate(store, rejected, rejects, advance)
         disk.remove(record_of(target))  # that of another file
         put(labels, target)
         if rejected:
@@ -60,7 +63,7 @@ def merge(plan: Plan, store: Store, target: Path, advance: Advance = lambda _: N
     return total(done.values())
 
 
-def _join(store: Store, names: Sequence[tuple[str, Content]], target: Path, advance: Advance) -> None:
+def _concatenate(store: Store, names: Sequence[tuple[str, Content]], target: Path, advance: Advance) -> None:
     with target.open("xb") as file:
         for name, content in names:
             for piece in _checked(store, name, content):
@@ -68,22 +71,11 @@ def _join(store: Store, names: Sequence[tuple[str, Content]], target: Path, adva
                 advance(len(piece))
 
 
-def _merge_tables(store: Store, names: Sequence[tuple[str, Content]], target: Path, advance: Advance) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with store.opened(names[0][0]) as first:
-        fields = parquet.as_written(pq.ParquetFile(first).schema_arrow)
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        for name, content in names:
-            for piece in _checked(store, name, content):
-                advance(len(piece))
-            with store.opened(name) as file:
-                for batch in pq.ParquetFile(file, pre_buffer=False).iter_batches():
-                    yield pa.RecordBatch.from_arrays(batch.columns, schema=fields)
-
-    parquet.write(batches(), fields, target)
+def _merge(store: Store, names: Sequence[tuple[str, Content]], target: Path, join: Join, advance: Advance) -> None:
+    for name, content in names:
+        for piece in _checked(store, name, content):
+            advance(len(piece))
+    join([partial(store.opened, name) for name, _ in names], target)
 
 
 def _checked(store: Store, name: str, content: Content) -> Iterator[bytes]:

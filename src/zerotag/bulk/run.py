@@ -15,8 +15,8 @@ from zerotag.bulk.stages import Task
 from zerotag.bulk.state import State
 from zerotag.errors import ZerotagError
 from zerotag.explain import Scorer
-from zerotag.io.writers.appendable import Encoder, Form, decided
-from zerotag.render import FORMATS, Style
+from zerotag.io.writers.appendable import Encoder, Form
+from zerotag.io.writers.style import Style, decided
 from zerotag.types import Labelled, Rule, Scored
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def label_to_page(run: Run, output: Unfinished, form: Form, style: Style) -> Non
             output.append((), chunk.rejected)
             yield from decided(scored, style)
 
-    pieces = FORMATS[form.format](results(), style)
+    pieces = form.render(results(), style)
     while some := "".join(islice(pieces, run.at_once)):
         output.append([form.pack(some.encode())], ())
     output.finish()
@@ -215,5 +215,5 @@ def label_to_stream(run: Run, stream: BinaryIO, form: Form, style: Style, warn: 
             yield from decided(scored, style)
             stream.flush()
 
-    stream.writelines(piece.encode() for piece in FORMATS[form.format](flushed(), style))
+    stream.writelines(piece.encode() for piece in form.render(flushed(), style))
     return state

@@ -32,8 +32,8 @@ from zerotag.io.files import disk
 from zerotag.io.locks import BusyError
 from zerotag.io.stores import Store
 from zerotag.io.writers.appendable import encoder
+from zerotag.io.writers.style import Style
 from zerotag.labeller import Labeller, load, located
-from zerotag.render import Style
 
 _LABELS = "labels"  # on a desk
 _PATIENCE = 2.0  # seconds until somebody looks again whether others have come to an end

@@ -11,8 +11,9 @@ import numpy as np
 
 from zerotag.bulk.contents import Content
 from zerotag.bulk.inputs import BEGINNING, Cursor
+from zerotag.decisions import is_blank
 from zerotag.io import Position
-from zerotag.types import Rule, Scored, is_blank
+from zerotag.types import Rule, Scored
 
 
 @dataclass(slots=True)

@@ -38,18 +38,18 @@ from zerotag.cli.options import (
     require_no_input,
 )
 from zerotag.errors import ZerotagError
+from zerotag.io.writers import WRITERS
 
 if TYPE_CHECKING:
     from zerotag.bulk.inputs import Inputs, Rejected
     from zerotag.bulk.run import Run
     from zerotag.bulk.state import State
     from zerotag.io.writers.appendable import Form
+    from zerotag.io.writers.style import Style
     from zerotag.labeller import Labeller
-    from zerotag.render import Style
 
 _AT_ONCE = 1_024  # records that are held, and scored together, at a time
 _LARGE_BUDGET = 1 << 14  # sub-words of a batch, which only a GPU has
-_COSTS = {"gradient-x-input": 4, "heads": 4, "integrated-gradients": 32, "occlusion": 32, "lime": 256}  # roughly
 _REJECTS_SHOWN = 20
 
 
@@ -67,7 +67,7 @@ def label(
     out: Annotated[Path | None, typer.Option(help="File to write; .gz and .zst are packed. [standard output]")] = None,
     output_format: Annotated[
         str | None,
-        typer.Option("--format", help="jsonl, tsv, html, text or parquet. [by --out; text in a terminal, else jsonl]"),
+        typer.Option("--format", help=f"{', '.join(WRITERS.names())}. [by --out; text in a terminal, else jsonl]"),
     ] = None,
     origins: Annotated[
         bool | None,
@@ -224,12 +224,14 @@ def _at_once(token_budget: int, method: str) -> int:
 
     Fewer for a method that takes longer: nothing is shown or kept before a chunk is done.
     """
+    from zerotag.explain import spec_of
+
     most = _AT_ONCE * (32 if token_budget > _LARGE_BUDGET else 1)
-    return max(1, most // _COSTS.get(method.partition(":")[0], 1))
+    return max(1, most // spec_of(method).cost)
 
 
 def _style(labeller: Labeller, inputs: Inputs, *, colour: bool) -> Style:
-    from zerotag.render import Style
+    from zerotag.io.writers.style import Style
 
     first, *others = (Path(source.name).name for source in inputs.sources)
     return Style(

@@ -28,7 +28,7 @@ def scorer_from_word_labels(method: str, labeller: Labeller, dev: Iterable[GoldE
         return create(method, labeller)
     from zerotag.explain import in_torch
 
-    head = best_head_from_word_labels(in_torch(method, labeller), dev)
+    head = best_head_from_word_labels(in_torch(labeller, method), dev)
     return create(f"heads:{head.layer}.{head.number}", labeller)
 
 

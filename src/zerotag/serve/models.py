@@ -16,8 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from zerotag.decisions import decide
 from zerotag.errors import ZerotagError
-from zerotag.explain import Scorer, create, rules_for
+from zerotag.explain import NATIVE, SCORERS, Scorer, create, rules_for, spec_of
 from zerotag.explain.native import NativeScorer
 from zerotag.inference.predictor import Predictor
 from zerotag.io.writers.jsonl import encode, record
@@ -25,10 +26,9 @@ from zerotag.labeller import Labeller, WordLabeller
 from zerotag.serve.batch_queue import BatchQueue
 from zerotag.serve.metrics import Metrics
 from zerotag.serve.settings import Settings
-from zerotag.types import Rule, Scored, Sentence, decide
+from zerotag.types import Rule, Scored, Sentence
 
 _MOST_WORKERS = 4
-_EXPLAINING = ("occlusion", "gradient-x-input", "integrated-gradients", "lime")
 
 
 class ServedModel:
@@ -138,9 +138,11 @@ def _scorers(labeller: WordLabeller | None) -> dict[str, Scorer]:
     """The methods, other than the model's own scores, that work with a model."""
     scorers: dict[str, Scorer] = {}
     if labeller is not None:
-        for method in _EXPLAINING:
+        for method in SCORERS.names():
+            # One that cannot be imported, or needs what this model has not, is not offered.
             with suppress(ZerotagError):
-                scorers[method] = create(method, labeller)
+                if method != NATIVE and spec_of(method).served:
+                    scorers[method] = create(method, labeller)
     return scorers
 
 

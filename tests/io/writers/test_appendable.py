@@ -124,8 +124,8 @@ def test_the_form_of_an_output(out: str | None, asked: str | None, expected: tup
 @pytest.mark.parametrize(
     ("out", "asked", "complaint"),
     [
-        (None, "parquet", "Parquet cannot go to standard output; name a file with --out"),
-        (Path("a.parquet.gz"), None, "a.parquet.gz: Parquet is compressed inside; leave out .gz"),
+        (None, "parquet", "parquet cannot go to standard output; name a file with --out"),
+        (Path("a.parquet.gz"), None, "a.parquet.gz: parquet is compressed inside; leave out .gz"),
         (None, "pdf", "unknown format 'pdf'; allowed: jsonl, tsv, html, text, parquet"),
         (
             Path("a.csv.gz"),

@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.problems import excerpt
+from zerotag.io.readers import ReaderSpec, RowGroup
 from zerotag.io.rows import SPANS, WORD_LABELS, WORDS, Record, Reject, Row, check_columns, from_record
 from zerotag.io.sources import Position, Source
 
 _BATCH = 1_000  # rows
-
-
-class RowGroup(NamedTuple):
-    """Where a row group starts: how many rows are before it, and how many bytes."""
-
-    row: int
-    byte: int
 
 
 def records(source: Source, columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
@@ -109,3 +103,6 @@ def _values(batch: Any) -> Iterator[Mapping[str, object] | UnicodeDecodeError]:
                 yield batch.slice(i, 1).to_pylist()[0]
             except UnicodeDecodeError as error:
                 yield error
+
+
+READER = ReaderSpec(records=records, suffixes=(".parquet",), row_groups=row_groups)
