@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
+from zerotag.calibration import Calibration
 from zerotag.config import BILSTM, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.inference.torch_predictor import best_device, predict, usable_device, words_of
@@ -38,7 +39,7 @@ from zerotag.training.optimizers import learning_rate
 from zerotag.training.pseudo_labels import token_targets, word_worth
 from zerotag.training.split import split
 from zerotag.training.teacher import Teacher
-from zerotag.training.thresholds import rule_from_sentence_labels
+from zerotag.training.thresholds import calibration_from_sentence_labels, rule_from_sentence_labels
 from zerotag.types import Corpus, Example, FloatArray, Rule
 
 __all__ = ["Progress", "train"]
@@ -132,6 +133,7 @@ def train_towards(
         label_names=corpus.label_names,
         negative=corpus.negative,
         rules=decided.rules,
+        calibration=decided.calibration,
         scores={"dev sentence F1": decided.f1, "best epoch": position.best_epoch + 1},
         sentences={"train": len(corpus), "dev": len(dev)},
     )
@@ -139,10 +141,14 @@ def train_towards(
 
 
 class Decided(NamedTuple):
-    """How scores become decisions, one rule per label, and the F1 of the development sentences by these rules."""
+    """How scores become decisions, one rule per label, and the F1 of the development sentences by these rules.
+
+    Also what the sentence labels say of the word scores of each label, if they were asked.
+    """
 
     rules: tuple[Rule, ...]
     f1: float
+    calibration: tuple[Calibration, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +236,12 @@ class Course:
             rule_from_sentence_labels([scores[:, k] for scores in words], sentences[:, k], has_label[:, k])
             for k in range(self.labels)
         )
-        return Decided(rules, mean_f1(has_label, sentences >= [rule.sentence_threshold for rule in rules]))
+        calibration = tuple(
+            calibration_from_sentence_labels([scores[:, k] for scores in words], has_label[:, k])
+            for k in range(self.labels)
+        )
+        decided = sentences >= [rule.sentence_threshold for rule in rules]
+        return Decided(rules, mean_f1(has_label, decided), calibration)
 
 
 def check_corpus(corpus: Corpus[Example], dev: Corpus[Example] | None) -> None:
