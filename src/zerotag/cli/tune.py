@@ -63,8 +63,9 @@ def tune(
         return
     tuned = labeller.tune(corpus)
     from zerotag.labeller import located
+    from zerotag.render.model_card import write_model_card
 
-    copy_folder(located(model), out or model, tuned.manifest)
+    copy_folder(located(model), out or model, tuned.manifest, write_model_card)
     for name, old, new in zip(tuned.label_names, labeller.rules, tuned.rules, strict=True):
         typer.echo(
             f"{out or model}: label {one_line(name)}: word threshold {old.word_threshold:.3f} -> "

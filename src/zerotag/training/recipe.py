@@ -24,6 +24,7 @@ from transformers import PreTrainedModel
 from zerotag.calibration import Calibration
 from zerotag.config import BILSTM, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
+from zerotag.evaluation.calibration import reliability
 from zerotag.inference.torch_predictor import best_device, predict, usable_device, words_of
 from zerotag.io.files import explained, make_folders
 from zerotag.io.locks import only_us
@@ -40,7 +41,7 @@ from zerotag.training.pseudo_labels import token_targets, word_worth
 from zerotag.training.split import split
 from zerotag.training.teacher import Teacher
 from zerotag.training.thresholds import calibration_from_sentence_labels, rule_from_sentence_labels
-from zerotag.types import Corpus, Example, FloatArray, Rule
+from zerotag.types import Corpus, Example, FloatArray, ReliabilityBin, Rule
 
 __all__ = ["Progress", "train"]
 
@@ -134,6 +135,7 @@ def train_towards(
         negative=corpus.negative,
         rules=decided.rules,
         calibration=decided.calibration,
+        reliability=dict(zip(corpus.label_names, decided.reliability, strict=False)),
         scores={"dev sentence F1": decided.f1, "best epoch": position.best_epoch + 1},
         sentences={"train": len(corpus), "dev": len(dev)},
     )
@@ -148,7 +150,11 @@ class Decided(NamedTuple):
 
     rules: tuple[Rule, ...]
     f1: float
+    reliability: tuple[tuple[ReliabilityBin, ...], ...] = ()
+    """Of sentence scores, one for each label, where that was measured."""
+
     calibration: tuple[Calibration, ...] = ()
+    """Of word scores, one for each label, where thresholds are calibrated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +247,9 @@ class Course:
             for k in range(self.labels)
         )
         decided = sentences >= [rule.sentence_threshold for rule in rules]
-        return Decided(rules, mean_f1(has_label, decided), calibration)
+        return Decided(
+            rules, mean_f1(has_label, decided), tuple(map(reliability, sentences.T, has_label.T)), calibration
+        )
 
 
 def check_corpus(corpus: Corpus[Example], dev: Corpus[Example] | None) -> None:
