@@ -60,6 +60,7 @@ def here(tmp_path: Path, model: Path, encoder: Path, monkeypatch: pytest.MonkeyP
     names = "".join(f"{one.sentence.text},{'rude' if one.labels[0] else 'calm'}\n" for one in toy.gold(60))
     Path("reviews.csv").write_text(f"text,sentiment\n{names}", encoding="utf-8")
     toy.write_tsv(Path("entities.tsv"), toy.gold(40), label="B-CUE")
+    Path("toxic").symlink_to(model)
     Path("comments.csv").write_text(f"comment,toxic\n{rows}", encoding="utf-8")
     return tmp_path
 

@@ -105,7 +105,7 @@ class Inputs:
         if len(sources) > 1 and any(source.path is None for source in sources):
             raise ZerotagError("standard input goes alone; give files, or - and nothing else")
         self.sources = tuple(sources)
-        self._columns = columns
+        self.columns = columns
         self._part = part
         self._files = part.files if part else range(len(self.sources))
         self._current = self._files.start
@@ -178,7 +178,7 @@ class Inputs:
     @property
     def reader(self) -> Reader:
         """What reads the pieces."""
-        return Reader(tuple(source.path for source in self.sources), self._columns)
+        return Reader(tuple(source.path for source in self.sources), self.columns)
 
     def chunks(self, start: Cursor, at_once: int) -> Iterator[Chunk]:
         """The records from a cursor on, so many at a time, fewer if they are long or if more are still to come."""
@@ -254,4 +254,4 @@ class Inputs:
 
     def records(self, file: int, start: Position = START) -> Iterator[Record]:
         """The records of a file."""
-        return records(self.sources[file], columns=self._columns, start=start)
+        return records(self.sources[file], columns=self.columns, start=start)

@@ -13,6 +13,7 @@ from zerotag.io.problems import excerpt
 from zerotag.io.readers import ReaderSpec, RowGroup
 from zerotag.io.rows import SPANS, WORD_LABELS, WORDS, Record, Reject, Row, check_columns, from_record
 from zerotag.io.sources import Position, Source
+from zerotag.io.table_rows import TableRows
 
 _BATCH = 1_000  # rows
 
@@ -105,4 +106,23 @@ def _values(batch: Any) -> Iterator[Mapping[str, object] | UnicodeDecodeError]:
                 yield error
 
 
-READER = ReaderSpec(records=records, suffixes=(".parquet",), row_groups=row_groups)
+def table(source: Source, _columns: Columns) -> TableRows:
+    """All columns, with their types."""
+    import pyarrow.parquet as pq
+
+    with source.opened_for_jumps() as file:
+        schema = pq.ParquetFile(file).schema_arrow
+
+    def rows() -> Iterator[tuple[int, list[Any]]]:
+        with source.opened_for_jumps() as file:
+            number = 0
+            for batch in pq.ParquetFile(file, pre_buffer=False).iter_batches(_BATCH):
+                for values in _values(batch):
+                    number += 1
+                    if not isinstance(values, UnicodeDecodeError):
+                        yield number, [*values.values()]
+
+    return TableRows(tuple(schema.names), rows(), schema=schema.remove_metadata())
+
+
+READER = ReaderSpec(table=table, records=records, suffixes=(".parquet",), row_groups=row_groups)
