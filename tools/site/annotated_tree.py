@@ -44,4 +44,4 @@ def said(module: Path) -> str:
     else:
         found = _COMMENT.match(text)
         text = (found["line"] or found["block"]) if found else ""
-    return re.split(r"(?<=[.?!])\s", text.replace("\n", " ").strip())[0]
+    return re.split(r"(?<!et al\.)(?<=[.?!])\s", text.replace("\n", " ").strip())[0]

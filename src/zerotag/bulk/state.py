@@ -11,8 +11,9 @@ import numpy as np
 
 from zerotag.bulk.contents import Content
 from zerotag.bulk.inputs import BEGINNING, Cursor
+from zerotag.decisions import is_blank
 from zerotag.io import Position
-from zerotag.types import Rule, Scored, is_blank
+from zerotag.types import Rule, Scored
 
 
 @dataclass(slots=True)
@@ -48,6 +49,8 @@ class State:
         """Add what was counted elsewhere."""
         self.sentences += other.sentences
         self.words += other.words
+        self.rejected += other.rejected
+        self.seconds += other.seconds
         self.positive_sentences.update(other.positive_sentences)
         self.positive_words.update(other.positive_words)
 

@@ -14,6 +14,7 @@ from zerotag.cli.options import (
     Device,
     InputFormat,
     LabelColumns,
+    LabelNames,
     Method,
     Negative,
     Overwrite,
@@ -55,6 +56,7 @@ def evaluate(
     label_column: LabelColumns = None,
     negative: Negative = None,
     input_format: InputFormat = None,
+    label_names: LabelNames = None,
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -68,12 +70,12 @@ def evaluate(
         raise ZerotagError("--tune-on chooses the threshold that --threshold gives: leave one of them out")
     from zerotag.evaluation.report import evaluate as measure
     from zerotag.evaluation.tables import score_table
-    from zerotag.explain import create
+    from zerotag.explain import create, spec_of
     from zerotag.io import read_gold
 
     labeller = loaded(model, device, method, threshold)
     masked = _able_to_mask(labeller) if faithfulness else None
-    chosen_columns = columns(text_column, label_column, negative, input_format)
+    chosen_columns = columns(text_column, label_column, negative, input_format, label_names=label_names)
     examples = read_gold(gold, columns=chosen_columns, label_names=labeller.label_names).examples
     if tune_on is None:
         scorer = create(method, labeller)
@@ -82,7 +84,7 @@ def evaluate(
         scorer, labeller = _tuned(method, labeller, dev, tune_on)
     scored, cost = _scored(scorer, examples, "measuring")
     report = measure(zip(examples, scored, strict=True), labeller.label_names, labeller.rules)
-    if method == "random":
+    if not spec_of(method).scores_sentences:
         report = report.without_sentence_measures()
     faithful = {} if masked is None else _faithfulness(masked, scored)
     try:
@@ -92,6 +94,8 @@ def evaluate(
         show_table(score_table(report, f"{model} on {gold}" + ("" if method == "native" else f", {scorer.name}")))
         took, passes = cost.seconds_per_1000, cost.passes_per_1000
         typer.echo(f"per 1,000 sentences: {took:,.1f} s, {passes:,.0f} forward passes")
+        if labeller.manifest.word_labels:
+            typer.echo(f"not zero-shot: the model learnt from {labeller.manifest.supervision}")
         if faithfulness:
             typer.echo(_faithfulness_line(faithful))
 

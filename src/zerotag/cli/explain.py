@@ -13,7 +13,7 @@ import typer
 
 from zerotag.cli.options import Device, Overwrite, loaded, require_absent
 from zerotag.errors import ZerotagError
-from zerotag.explain import METHODS
+from zerotag.explain import SCORERS
 
 if TYPE_CHECKING:
     from zerotag.labeller import Labeller
@@ -26,7 +26,7 @@ def explain(
     out: Annotated[Path | None, typer.Option(help="File to write: .png, .svg, .html or .json. [the terminal]")] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(help=f"How words are scored; may be repeated: {', '.join(METHODS)}. [native]"),
+        typer.Option(help=f"How words are scored; may be repeated: {', '.join(SCORERS.names())}. [native]"),
     ] = None,
     label: Annotated[list[str] | None, typer.Option(help="Label to show; may be repeated. [all]")] = None,
     device: Device = None,

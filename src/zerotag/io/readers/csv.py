@@ -13,6 +13,7 @@ from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.lines import Line, raw_lines
 from zerotag.io.problems import missing_column, shown
+from zerotag.io.readers import ReaderSpec
 from zerotag.io.rows import Record, Row, attempt, from_record
 from zerotag.io.sources import START, Position, Source
 
@@ -153,3 +154,6 @@ def _delimiter(header: str, text_column: str) -> str:
         if text_column in (name.strip(' "\t\r\n') for name in header.split(delimiter)):
             return delimiter
     return max(_DELIMITERS, key=header.count)
+
+
+READER = ReaderSpec(records=records, suffixes=(".csv",))

@@ -10,6 +10,7 @@ from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.lines import Line, raw_lines, without_end
 from zerotag.io.problems import shown
+from zerotag.io.readers import ReaderSpec
 from zerotag.io.rows import Record, Row, attempt, from_record
 from zerotag.io.sources import Position, Source
 
@@ -64,3 +65,6 @@ def _refuse_lone_surrogates(where: str, record: dict[str, object]) -> None:
         raise ZerotagError(
             f"{where}: \\u{ord(error.object[error.start]):04x} is half a character; write both halves or neither"
         ) from None
+
+
+READER = ReaderSpec(records=records, suffixes=(".jsonl", ".ndjson"), by_line=True)

@@ -14,6 +14,7 @@ from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.lines import Line, paragraphs, without_end
 from zerotag.io.problems import shown
+from zerotag.io.readers import ReaderSpec
 from zerotag.io.rows import Cell, Record, Row, attempt, checked
 from zerotag.io.sources import Position, Source
 from zerotag.types import Sentence
@@ -122,3 +123,6 @@ def _edit(line: str, length: int, place: str) -> _Edit:
         start = min(start, length - 1)
         end = start + 1
     return _Edit(annotator, range(start, end))
+
+
+READER = ReaderSpec(records=records, suffixes=(".m2",))

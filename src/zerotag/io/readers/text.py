@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.lines import Line, raw_lines, without_end
+from zerotag.io.readers import ReaderSpec
 from zerotag.io.rows import Record, Row, attempt, checked
 from zerotag.io.sources import Position, Source
 from zerotag.text.segmentation import split
@@ -24,3 +25,6 @@ def _row(lines: Sequence[Line]) -> Row | None:
     (line,) = lines
     sentence = split(without_end(line.text))
     return Row(line.where, checked(line.where, sentence)) if sentence.words else None
+
+
+READER = ReaderSpec(records=records, suffixes=(".txt",), by_line=True)

@@ -11,19 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zerotag.decisions import NO_LABEL, is_blank
+from zerotag.io.writers import Origin, WriterSpec
 from zerotag.io.writers.style import Style
-from zerotag.types import NO_LABEL, Labelled, Rule, Scored, Sentence, Word, is_blank
+from zerotag.types import Labelled, Rule, Scored, Sentence, Word
 
 _DECIMALS = 6
 # Lone surrogates cannot be written as UTF-8; the others are line breaks for some readers, though not for JSON.
 _NEEDS_ESCAPE = re.compile("[\ud800-\udfff\u0085\u2028\u2029]")
-
-
-class Origin(NamedTuple):
-    """Where a sentence comes from: the file, and the line where it starts."""
-
-    source: str
-    line: int
 
 
 def render(results: Iterable[Labelled], style: Style) -> Iterator[str]:
@@ -177,3 +172,10 @@ def _verdict(scored: Labelled | Word, several: bool) -> dict[str, Any]:
 
 def _rounded(score: float) -> float:
     return round(score, _DECIMALS) + 0.0  # no "-0.0"
+
+
+def _encode(scored: Sequence[Scored], style: Style, origins: Sequence[Origin] | None) -> bytes:
+    return "".join(render_scored(scored, style, origins)).encode()
+
+
+WRITER = WriterSpec(suffix=".jsonl", render=render, encode=_encode)
