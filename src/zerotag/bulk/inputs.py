@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -83,6 +83,10 @@ class Inputs:
     def are_files(self) -> bool:
         """Whether reading can begin anywhere, and again: not for standard input and other pipes."""
         return all(source.can_be_read_again for source in self.sources)
+
+    def split_by(self, segmenter: str) -> None:
+        """Have texts split into words by the segmenter of a model, which is known once the model is loaded."""
+        self._columns = replace(self._columns, segmenter=segmenter)
 
     def check(self) -> None:
         """Refuse files that are missing, of an unknown format or without their columns, and if all are empty.

@@ -12,6 +12,7 @@ from zerotag.decisions import check_threshold
 from zerotag.errors import ZerotagError
 from zerotag.explain import NATIVE, SCORERS
 from zerotag.io.readers import READERS
+from zerotag.text.segmentation import UNICODE
 
 if TYPE_CHECKING:
     from zerotag.io import Columns
@@ -58,7 +59,11 @@ def say(line: str) -> None:
 
 
 def columns(
-    text_column: str, label_column: list[str] | None, negative: list[str] | None, input_format: str | None
+    text_column: str,
+    label_column: list[str] | None,
+    negative: list[str] | None,
+    input_format: str | None,
+    segmenter: str = UNICODE,
 ) -> Columns:
     """The shared input options as one object."""
     from zerotag.io import Columns
@@ -68,6 +73,7 @@ def columns(
         labels=tuple(label_column or ("label",)),
         negative=tuple(negative) if negative else None,
         format=input_format,
+        segmenter=segmenter,
     )
 
 

@@ -26,6 +26,7 @@ from zerotag.config import PRESETS, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.render.progress import TrainingProgress, duration
 from zerotag.text.printable import one_line
+from zerotag.text.segmentation import SEGMENTERS
 from zerotag.types import Rule
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ def train(
     ] = None,
     vectors: Annotated[
         Path | None, typer.Option(help="Word vectors as text (GloVe, word2vec) for --preset bilstm. [at random]")
+    ] = None,
+    segmenter: Annotated[
+        str | None, typer.Option(help=f"What splits texts into words: {', '.join(SEGMENTERS.names())}. [unicode]")
     ] = None,
     head: Annotated[str | None, typer.Option(help="soft-attention, or cls for a plain sentence classifier.")] = None,
     depth: Annotated[
@@ -91,6 +95,7 @@ def train(
             "encoder": encoder,
             "vectors": None if vectors is None else str(vectors),
             "head": head,
+            "segmenter": segmenter,
             "depth": _depth(depth),
             "beta": beta,
         },
@@ -108,7 +113,7 @@ def train(
     )
     from zerotag.io import read
 
-    chosen_columns = columns(text_column, label_column, negative, input_format)
+    chosen_columns = columns(text_column, label_column, negative, input_format, model_config.segmenter)
     corpus = read(train, columns=chosen_columns)
     if len(corpus.label_names) > 1 and all(any(example.labels) for example in corpus.examples):
         typer.echo(
