@@ -25,6 +25,7 @@ CHECKED = (
     "explaining",
     "scikit-learn",
     "tables",
+    "training-data",
 )
 
 

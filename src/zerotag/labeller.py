@@ -20,6 +20,7 @@ from zerotag.io import Columns, read_gold
 from zerotag.io.integrity import WEIGHTS
 from zerotag.io.model_folder import Manifest, read_manifest, write_folder
 from zerotag.io.tables import as_table
+from zerotag.render.model_card import write_model_card
 from zerotag.render.progress import LiveBar
 from zerotag.results import Results, several, with_results
 from zerotag.text.alignment import Aligner
@@ -146,7 +147,7 @@ class Labeller:
             TypeError: the texts are of another kind, or a cell is no text.
             ZerotagError: a column is missing, or there is one already of those to be added.
 
-        Example:
+        Examples:
             >>> labeller.label("The pump may fail in winter.").spans  # doctest: +SKIP
             (Span(text='may', start=9, end=12, label='hedge', score=0.98),)
             >>> labeller.label(frame, text="comment")["zerotag_words"]  # doctest: +SKIP
@@ -237,7 +238,7 @@ class WordLabeller(Labeller):
             except Exception as error:  # tokenizers has no better name for a full disk
                 raise OSError(str(error)) from error
 
-        write_folder(Path(save_directory), self.manifest, write_files)
+        write_folder(Path(save_directory), self.manifest, write_files, write_model_card)
 
     @classmethod
     def from_pretrained(cls, name_or_folder: str | Path, *, device: str | torch.device | None = None) -> WordLabeller:
@@ -261,15 +262,35 @@ class WordLabeller(Labeller):
         return cls(network.to(place), tokenizer, manifest)
 
     def push_to_hub(self, repo_id: str, *, private: bool = False, token: str | None = None) -> str:
-        """Upload the model to the Hugging Face hub; returns its address."""
+        """Upload the model with its card to the Hugging Face hub, where `zerotag.load(repo_id)` finds it.
+
+        Args:
+            repo_id: the name there, as in `user/model`.
+            private: whether a new repository is for its owner alone.
+            token: by default the one that `hf auth login` has stored.
+
+        Returns:
+            The address of the repository.
+
+        Raises:
+            ZerotagError: the hub does not take it.
+        """
         from huggingface_hub import HfApi
+        from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
         api = HfApi(token=token)
-        address = api.create_repo(repo_id, private=private, exist_ok=True)
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch, "model")
             self.save_pretrained(folder)
-            api.upload_folder(repo_id=repo_id, folder_path=folder, commit_message="Upload a zerotag word labeller")
+            write_model_card(folder, self.manifest, repo_id)
+            try:
+                address = api.create_repo(repo_id, private=private, exist_ok=True)
+                api.upload_folder(repo_id=repo_id, folder_path=folder, commit_message="Upload a zerotag word labeller")
+            except (HfHubHTTPError, HFValidationError, OSError) as error:
+                reason = str(error).strip().partition("\n")[0]
+                raise ZerotagError(
+                    f"{repo_id!r} cannot be pushed to the hub ({reason}): check the name and log in (hf auth login)"
+                ) from error
         return str(address)
 
 

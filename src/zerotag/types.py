@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +92,19 @@ class Rule:
     def sentence(self, score: float) -> bool:
         """Decision for the sentence score of one label."""
         return score >= self.sentence_threshold
+
+
+class ReliabilityBin(NamedTuple):
+    """Scores that lie close together, and how much of what has them is truly positive."""
+
+    score: float
+    """Their mean."""
+
+    positive: float
+    """The share that is truly positive: the same as the mean score, if scores are probabilities."""
+
+    size: int
+    """How many have these scores."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,10 +17,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from zerotag.errors import ZerotagError
-from zerotag.io.in_memory import as_corpus, texts_of
+from zerotag.io.in_memory import as_training_data, texts_of
 from zerotag.io.tables import as_table, as_values
 from zerotag.text.segmentation import split
-from zerotag.types import Sentence
+from zerotag.types import Corpus, Example, Sentence
+
+
+def as_corpus(*data: Any, **arguments: Any) -> Corpus[Example]:
+    return as_training_data(*data, **arguments, strict=True).corpus
+
 
 TEXTS = ["It may rain.", "It rains."]
 CLASSES = datasets.Features(

@@ -14,6 +14,7 @@ from zerotag.cli.options import (
     Device,
     InputFormat,
     LabelColumns,
+    LabelNames,
     Method,
     Negative,
     Overwrite,
@@ -55,6 +56,7 @@ def evaluate(
     label_column: LabelColumns = None,
     negative: Negative = None,
     input_format: InputFormat = None,
+    label_names: LabelNames = None,
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -73,7 +75,14 @@ def evaluate(
 
     labeller = loaded(model, device, method, threshold)
     masked = _able_to_mask(labeller) if faithfulness else None
-    chosen_columns = columns(text_column, label_column, negative, input_format, labeller.manifest.model.segmenter)
+    chosen_columns = columns(
+        text_column,
+        label_column,
+        negative,
+        input_format,
+        label_names=label_names,
+        segmenter=labeller.manifest.model.segmenter,
+    )
     examples = read_gold(gold, columns=chosen_columns, label_names=labeller.label_names).examples
     if tune_on is None:
         scorer = create(method, labeller)

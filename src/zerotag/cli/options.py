@@ -29,6 +29,16 @@ Negative = Annotated[
     list[str] | None,
     typer.Option(metavar="VALUE", help="Label value that means 'none'; may be repeated. [O, c, 0, false, no]"),
 ]
+LabelName = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="What a 1 in the label column means. [the name of the column]"),
+]
+LabelNames = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES", help="What 0, 1, 2 ... in the label column mean, with commas between: calm,rude,sad."
+    ),
+]
 InputFormat = Annotated[
     str | None, typer.Option(help=f"{', '.join(READERS.names())}. [by the suffix; text for standard input]")
 ]
@@ -63,6 +73,8 @@ def columns(
     label_column: list[str] | None,
     negative: list[str] | None,
     input_format: str | None,
+    label_name: str | None = None,
+    label_names: str | None = None,
     segmenter: str = UNICODE,
 ) -> Columns:
     """The shared input options as one object."""
@@ -73,6 +85,8 @@ def columns(
         labels=tuple(label_column or ("label",)),
         negative=tuple(negative) if negative else None,
         format=input_format,
+        label_name=label_name,
+        class_names=None if label_names is None else tuple(name.strip() for name in label_names.split(",")),
         segmenter=segmenter,
     )
 

@@ -19,13 +19,14 @@ from zerotag.errors import ZerotagError
 from zerotag.io.checked_files import read_json_object
 from zerotag.io.files import recover, whole_folder
 from zerotag.io.integrity import DAMAGED, check_files, digest, seal
-from zerotag.types import Rule
+from zerotag.types import ReliabilityBin, Rule
 
 FORMAT = 3  # 2 has exported models; 3 a config.json of our own, and a seal
 EARLIEST_FORMAT = 1
 _FIRST_SEALED_FORMAT = 3
 MANIFEST = "zerotag.json"
-_CARD = "README.md"
+CARD = "README.md"
+PLOT = "calibration.svg"  # in the card
 
 
 def versions() -> dict[str, str]:
@@ -62,12 +63,17 @@ class Manifest:
     versions: Mapping[str, str] = field(default_factory=versions)
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     export: Export | None = None
+    reliability: Mapping[str, tuple[ReliabilityBin, ...]] = field(default_factory=dict)
+    """By label, how many of the development sentences with a score have the label; empty where it was not measured."""
 
 
-def write_folder(folder: Path, manifest: Manifest, write_files: Callable[[Path], None]) -> None:
-    """Write a model folder beside its place and move it there; `write_files` adds weights, tokenizer and so on.
+def write_folder(
+    folder: Path, manifest: Manifest, write_files: Callable[[Path], None], write_card: Callable[[Path, Manifest], None]
+) -> None:
+    """Write a model folder beside its place and move it there.
 
-    An older model in that place is replaced. What else is in its folder, notes or a repository, stays there.
+    `write_files` adds weights, tokenizer and so on, which are sealed; `write_card` what people may edit. An older model
+    in that place is replaced. What else is in its folder, notes or a repository, stays there.
     """
     check_place(folder)
     with whole_folder(folder, stays=_not_of_a_model(folder)) as new:
@@ -77,7 +83,7 @@ def write_folder(folder: Path, manifest: Manifest, write_files: Callable[[Path],
         document = {"format": FORMAT, **asdict(manifest), "sha256": digests}
         document["seal"] = seal(json.loads(json.dumps(document)))
         (new / MANIFEST).write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        (new / _CARD).write_text(model_card(manifest), encoding="utf-8")
+        write_card(new, manifest)
         for file in files:
             file.chmod((new / MANIFEST).stat().st_mode)  # safetensors lets nobody else read what it writes
 
@@ -86,7 +92,7 @@ def _not_of_a_model(folder: Path) -> list[str]:
     """Names of what the model in a folder did not bring along; all of a damaged one, of which nobody can tell."""
     if not folder.is_dir():
         return []
-    brought = {MANIFEST, _CARD}
+    brought = {MANIFEST, CARD, PLOT}
     with suppress(OSError, ZerotagError, LookupError, TypeError):
         brought.update(Path(name).parts[0] for name in read_json_object(folder / MANIFEST)["sha256"])
     return [one.name for one in folder.iterdir() if one.name not in brought]
@@ -172,6 +178,7 @@ def _parse(document: dict[str, Any]) -> Manifest:
             sentences=document["sentences"],
             versions=document["versions"],
             created=document["created"],
+            reliability=_reliability(document.get("reliability", {})),
             export=None if document.get("export") is None else _typed(Export, document["export"]),
         )
     except ZerotagError as error:
@@ -207,53 +214,11 @@ def _typed(kind: type[_R], values: dict[str, Any]) -> _R:
     return record
 
 
-def model_card(manifest: Manifest) -> str:
-    """The README.md of a model folder, with the front matter that the Hugging Face hub reads."""
-    settings = [*asdict(manifest.model).items(), *asdict(manifest.training).items()]
-    rules = zip(manifest.label_names, manifest.rules, strict=True)
-    lines = [
-        "---",
-        "library_name: zerotag",
-        "pipeline_tag: token-classification",
-        "tags: [zerotag, token-classification, weak-supervision]",
-        "---",
-        "",
-        f"# A word labeller for {', '.join(manifest.label_names)}",
-        "",
-        "It was trained with [zerotag](https://pypi.org/project/zerotag/) on sentence labels alone: its training read "
-        "no word label. It scores each word of a sentence by how much the word makes the sentence carry the label.",
-        "",
-        "```python",
-        "import zerotag",
-        "",
-        'labeller = zerotag.load("path/to/this/folder")',
-        'for result in labeller.label(["Some text."]):',
-        "    print(result.label, result.spans)",
-        "```",
-        "",
-        "## Measured while training",
-        "",
-        "| measure | value |",
-        "|---|---|",
-        *(f"| {name} | {value:.4g} |" for name, value in manifest.scores.items()),
-        *(f"| {name} sentences | {count:,} |" for name, count in manifest.sentences.items()),
-        "",
-        "## Decisions",
-        "",
-        "| label | word threshold | sentence threshold | from |",
-        "|---|---|---|---|",
-        *(f"| {name} | {r.word_threshold:g} | {r.sentence_threshold:g} | {r.origin} |" for name, r in rules),
-        "",
-        "## Settings",
-        "",
-        "| setting | value |",
-        "|---|---|",
-        *(f"| {name} | {value} |" for name, value in settings),
-        "",
-        f"Made on {manifest.created} with "
-        + ", ".join(f"{name} {number}" for name, number in manifest.versions.items())
-        + ".",
-    ]
-    if manifest.export:
-        lines += ["", f"Exported for ONNX Runtime, precision {manifest.export.precision}."]
-    return "\n".join(lines) + "\n"
+def _reliability(document: object) -> dict[str, tuple[ReliabilityBin, ...]]:
+    if not isinstance(document, dict):
+        raise ValueError(f"reliability {document!r:.80} is out of range; allowed: an object")
+    found = {label: tuple(ReliabilityBin(*one) for one in bins) for label, bins in document.items()}
+    for one in (one for bins in found.values() for one in bins):
+        if not (type(one.score) is type(one.positive) is float and type(one.size) is int):
+            raise ValueError(f"reliability {list(one)!r:.80} is out of range; allowed: two shares and a count")
+    return found

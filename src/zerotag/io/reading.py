@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from zerotag.io.labels import LabelScheme
 from zerotag.io.readers import reader_for
 from zerotag.io.rows import Record, Reject, Row
 from zerotag.io.sources import START, Position, Source
+from zerotag.io.training_data import TrainingData, training_data
 from zerotag.types import Corpus, Example, GoldExample, Sentence
 
 _DEFAULT = Columns()
@@ -20,13 +22,39 @@ _PathLike = str | os.PathLike[str]
 _GoldRow = tuple[Sentence, frozenset[str], tuple[frozenset[str], ...] | None]
 
 
-def read(path: _PathLike, *, columns: Columns = _DEFAULT, label_names: Sequence[str] | None = None) -> Corpus[Example]:
-    """Sentences with sentence labels, for training; of word labels only "there is one" gets out of here."""
-    scheme = LabelScheme(columns, label_names)
-    found = [(row.sentence, _sentence_names(row, scheme)) for row in _rows(path, columns, labelled=True)]
-    names = scheme.label_names(str(path))
-    examples = tuple(Example(sentence, _flags(names, given)) for sentence, given in found)
-    return Corpus(names, examples, scheme.negative)
+def read(
+    path: _PathLike,
+    *,
+    text_column: str | None = None,
+    label_column: str | Sequence[str] | None = None,
+    columns: Columns = _DEFAULT,
+    label_names: Sequence[str] | None = None,
+) -> Corpus[Example]:
+    """Sentences with sentence labels, for training; of word labels only "there is one" gets out of here.
+
+    Args:
+        path: the file, of any format that has labels.
+        text_column: the column with the text. Default: `text`.
+        label_column: the column with the label, or several columns of 0 and 1. Default: `label`.
+        columns: all that there is to say of columns and labels.
+        label_names: the labels that are known already, as those of the training set for a development set.
+
+    Raises:
+        ZerotagError: the file cannot be read, or some of its rows cannot be used; the message has the first of them.
+    """
+    if text_column is not None:
+        columns = replace(columns, text=text_column)
+    if label_column is not None:
+        columns = replace(columns, labels=(label_column,) if isinstance(label_column, str) else tuple(label_column))
+    return read_training_data(path, columns=columns, label_names=label_names, strict=True).corpus
+
+
+def read_training_data(
+    path: _PathLike, *, columns: Columns = _DEFAULT, label_names: Sequence[str] | None = None, strict: bool = False
+) -> TrainingData:
+    """The same sentences with what is wrong with the others, which are left out unless `strict` refuses them."""
+    found = (record.content for record in _records(path, columns, labelled=True))
+    return training_data(str(path), found, columns, label_names, strict=strict)
 
 
 def read_gold(
@@ -65,13 +93,18 @@ def records(source: Source, *, columns: Columns = _DEFAULT, start: Position = ST
 
 
 def _rows(path: _PathLike | None, columns: Columns, *, labelled: bool) -> Iterator[Row]:
+    for record in _records(path, columns, labelled=labelled):
+        if isinstance(record.content, Reject):
+            raise ZerotagError(record.content.reason)
+        yield record.content
+
+
+def _records(path: _PathLike | None, columns: Columns, *, labelled: bool) -> Iterator[Record]:
     source = Source(None if path is None else Path(path))
     empty = True
     for record in reader_for(source, columns).records(source, columns, START, labelled=labelled):
-        if isinstance(record.content, Reject):
-            raise ZerotagError(record.content.reason)
         empty = False
-        yield record.content
+        yield record
     if empty and path is not None:  # an empty pipe is no mistake
         raise ZerotagError(f"{source.name}: no sentences in it; give a file that has some")
 

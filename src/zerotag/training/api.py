@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
-from zerotag.io.in_memory import as_corpus
+from zerotag.io.in_memory import as_training_data
+from zerotag.io.training_data import TrainingData, overlap
 from zerotag.labeller import WordLabeller
 from zerotag.render.progress import TrainingProgress
 from zerotag.training import recipe
@@ -19,6 +21,8 @@ from zerotag.training.loop import Progress
 
 if TYPE_CHECKING:
     import torch
+
+_log = logging.getLogger("zerotag")
 
 
 def train(
@@ -36,6 +40,7 @@ def train(
     training: TrainConfig | None = None,
     checkpoints: str | Path | None = None,
     device: str | torch.device | None = None,
+    strict: bool = False,
     progress: bool | Callable[[Progress], None] = True,
 ) -> WordLabeller:
     """Train a word labeller on sentence labels. No word label can reach it: a corpus to train on has no place for one.
@@ -62,6 +67,8 @@ def train(
         checkpoints: a folder to keep the unfinished training in. Called again with the same arguments after a kill, it
             goes on there and ends with the same model. Delete the folder once the model is saved.
         device: `cpu`, `cuda` or `cuda:N`. By default a GPU if there is one.
+        strict: refuse data of which a row cannot be used, since it is empty or broken. By default such rows are left
+            out, and the logger `zerotag` warns of them.
         progress: whether a bar is shown, in a terminal or a notebook (elsewhere lines are logged by the logger
             `zerotag`); or a function that is told after each step and each epoch.
 
@@ -72,32 +79,49 @@ def train(
         ZerotagError: the data cannot be read or learnt from, or the encoder cannot be loaded.
         TypeError: `data` is of a kind that is not listed above.
 
-    Example:
+    Examples:
         >>> labeller = zerotag.train(frame, text="comment", label="toxic")  # doctest: +SKIP
         >>> labeller = zerotag.train(texts, labels, label="hedge")  # doctest: +SKIP
         >>> labeller.label("The pump may fail in winter.").spans  # doctest: +SKIP
     """
     settings = _settings(model or ModelConfig(), encoder, segmenter)
     held = partial(
-        as_corpus,
+        as_training_data,
         text=text,
         label=label,
         negative=negative,
         class_names=label_names,
         segmenter=settings.segmenter,
+        strict=strict,
     )
-    corpus = held(data, labels)
-    dev_corpus = None if dev is None else held(dev, label_names=corpus.label_names)
+    found = held(data, labels)
+    corpus = found.corpus
+    dev_found = None if dev is None else held(dev, label_names=corpus.label_names)
+    _warn_of_problems(found, dev_found)
     shown, tell = _progress(progress)
     with shown:
         return recipe.train(
             corpus,
-            dev_corpus,
+            None if dev_found is None else dev_found.corpus,
             model=settings,
             training=training,
             checkpoints=None if checkpoints is None else Path(checkpoints),
             device=device,
             on_progress=tell,
+        )
+
+
+def _warn_of_problems(found: TrainingData, dev: TrainingData | None) -> None:
+    """Log the rows that were left out, and what looks odd in the others."""
+    for which, one in (("training", found), ("development", dev)):
+        if one is not None and one.problems:
+            count, first = len(one.problems), one.problems[0]
+            _log.warning("%s of %s %s rows are left out: %s", f"{count:,}", f"{one.rows:,}", which, first)
+        for remark in () if one is None else one.remarks:
+            _log.warning("%s data: %s", which, remark)
+    if dev is not None and (shared := overlap(found.corpus, dev.corpus)):
+        _log.warning(
+            "%s of %s development sentences are in the training data, too", f"{shared:,}", f"{len(dev.corpus):,}"
         )
 
 

@@ -23,6 +23,7 @@ from transformers import PreTrainedModel
 
 from zerotag.config import BILSTM, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
+from zerotag.evaluation.calibration import reliability
 from zerotag.inference.torch_predictor import best_device, predict, usable_device, words_of
 from zerotag.io.files import explained, make_folders
 from zerotag.io.locks import only_us
@@ -39,7 +40,7 @@ from zerotag.training.pseudo_labels import token_targets, word_worth
 from zerotag.training.split import split
 from zerotag.training.teacher import Teacher
 from zerotag.training.thresholds import rule_from_sentence_labels
-from zerotag.types import Corpus, Example, FloatArray, Rule
+from zerotag.types import Corpus, Example, FloatArray, ReliabilityBin, Rule
 
 __all__ = ["Progress", "train"]
 
@@ -132,6 +133,7 @@ def train_towards(
         label_names=corpus.label_names,
         negative=corpus.negative,
         rules=decided.rules,
+        reliability=dict(zip(corpus.label_names, decided.reliability, strict=False)),
         scores={"dev sentence F1": decided.f1, "best epoch": position.best_epoch + 1},
         sentences={"train": len(corpus), "dev": len(dev)},
     )
@@ -143,6 +145,8 @@ class Decided(NamedTuple):
 
     rules: tuple[Rule, ...]
     f1: float
+    reliability: tuple[tuple[ReliabilityBin, ...], ...] = ()
+    """Of sentence scores, one for each label, where that was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +234,8 @@ class Course:
             rule_from_sentence_labels([scores[:, k] for scores in words], sentences[:, k], has_label[:, k])
             for k in range(self.labels)
         )
-        return Decided(rules, mean_f1(has_label, sentences >= [rule.sentence_threshold for rule in rules]))
+        decided = sentences >= [rule.sentence_threshold for rule in rules]
+        return Decided(rules, mean_f1(has_label, decided), tuple(map(reliability, sentences.T, has_label.T)))
 
 
 def check_corpus(corpus: Corpus[Example], dev: Corpus[Example] | None) -> None:
