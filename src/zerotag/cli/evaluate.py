@@ -101,6 +101,8 @@ def evaluate(
         show_table(score_table(report, f"{model} on {gold}" + ("" if method == "native" else f", {scorer.name}")))
         took, passes = cost.seconds_per_1000, cost.passes_per_1000
         typer.echo(f"per 1,000 sentences: {took:,.1f} s, {passes:,.0f} forward passes")
+        if labeller.manifest.word_labels:
+            typer.echo(f"not zero-shot: the model learnt from {labeller.manifest.supervision}")
         if faithfulness:
             typer.echo(_faithfulness_line(faithful))
 

@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 
 from starlette.requests import Request
 
+from zerotag.decisions import check_threshold
+from zerotag.errors import ZerotagError
 from zerotag.labeller import as_sentence
 from zerotag.serve.problems import HttpError
 from zerotag.serve.settings import Limits, Settings
@@ -19,7 +21,7 @@ from zerotag.types import Sentence
 SegmenterOf = Callable[[str | None], Segmenter]
 """What splits texts for a model, which may be unknown, or for the default one (None)."""
 
-_FIELDS = ("texts", "model", "method")
+_FIELDS = ("texts", "model", "method", "threshold")
 _PARSED_AT_ONCE = 2**14  # bytes; more would hold up everybody else, and is parsed in a thread
 
 
@@ -30,6 +32,8 @@ class LabelRequest:
     sentences: list[Sentence]
     model: str | None
     method: str | None
+    threshold: float | dict[str, float] | None = None
+    """The score from which words have the label, or one by label; by default the model's own."""
 
 
 async def read_request(request: Request, settings: Settings, segmenter_of: SegmenterOf) -> LabelRequest:
@@ -81,7 +85,7 @@ def parse(body: bytes, limits: Limits, segmenter_of: SegmenterOf) -> LabelReques
     model, method = _name(document, "model"), _name(document, "method")
     segment = segmenter_of(model)
     sentences = [_sentence(text, f"texts[{number}]", limits, segment) for number, text in enumerate(texts)]
-    return LabelRequest(sentences, model, method)
+    return LabelRequest(sentences, model, method, _threshold(document))
 
 
 def _json(body: bytes) -> Any:
@@ -108,6 +112,20 @@ def _name(document: dict[str, Any], field: str) -> str | None:
     if not isinstance(name, str):
         _wrong(f"{field} is not a string", field)
     return name
+
+
+def _threshold(document: dict[str, Any]) -> float | dict[str, float] | None:
+    if "threshold" not in document:
+        return None
+    given: Any = document["threshold"]
+    by_label: dict[str | None, Any] = given if isinstance(given, dict) else {None: given}
+    for name, value in by_label.items():
+        try:
+            check_threshold(value)
+        except ZerotagError as error:
+            _wrong(str(error), "threshold" if name is None else f"threshold[{name[:40]!r}]")
+    chosen: float | dict[str, float] = given
+    return chosen
 
 
 def _sentence(text: Any, where: str, limits: Limits, segment: Segmenter) -> Sentence:
