@@ -75,7 +75,14 @@ def evaluate(
 
     labeller = loaded(model, device, method, threshold)
     masked = _able_to_mask(labeller) if faithfulness else None
-    chosen_columns = columns(text_column, label_column, negative, input_format, label_names=label_names)
+    chosen_columns = columns(
+        text_column,
+        label_column,
+        negative,
+        input_format,
+        label_names=label_names,
+        segmenter=labeller.manifest.model.segmenter,
+    )
     examples = read_gold(gold, columns=chosen_columns, label_names=labeller.label_names).examples
     if tune_on is None:
         scorer = create(method, labeller)
