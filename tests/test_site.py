@@ -154,7 +154,7 @@ def test_code_on_pages_is_code(page: Path) -> None:
     group = get_command(app)
     assert isinstance(group, TyperGroup)
     for language, indented in re.findall(
-        r"^ *```(\w*)\n(.*?)^ *```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+        r"^ *```(\w*)[^\n]*\n(.*?)^ *```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
     ):
         code = textwrap.dedent(indented)
         if language == "python":
