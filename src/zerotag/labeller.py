@@ -17,8 +17,9 @@ from zerotag.explain import create, rules_for
 from zerotag.explain.native import NativeScorer
 from zerotag.inference.predictor import AT_ONCE, Predictor
 from zerotag.io import read_gold
+from zerotag.io.corrections import as_corrected
 from zerotag.io.integrity import WEIGHTS
-from zerotag.io.model_folder import Manifest, read_manifest, write_folder
+from zerotag.io.model_folder import THRESHOLDS, Manifest, read_manifest, write_folder
 from zerotag.io.tables import as_table
 from zerotag.render.model_card import write_model_card
 from zerotag.render.progress import LiveBar
@@ -81,6 +82,36 @@ class Labeller:
                 for name, rule in zip(self.label_names, self.rules, strict=True)
             ]
         )
+
+    def tune(self, examples: Any) -> Self:
+        """The same labeller with word thresholds from a few sentences whose words are labelled.
+
+        What the sentence labels of the training say is the prior: five sentences change little, two hundred decide.
+
+        Args:
+            examples: a file with word labels, several, what `zerotag.read_corrected` returns, or results of this
+                labeller that were corrected (`result.corrected`).
+
+        Returns:
+            A labeller, which says that it has seen word labels and of how many sentences. This one stays as it is.
+
+        Raises:
+            ZerotagError: a file cannot be read, or there is no positive word among these.
+            TypeError: the examples are of another kind.
+
+        Example:
+            >>> labeller = labeller.tune("corrected.jsonl")  # doctest: +SKIP
+        """
+        from zerotag.evaluation.tuning import tuned_rules
+
+        chosen = as_corrected(examples, label_names=self.label_names)
+        scored = self.score(example.sentence for example in chosen)
+        rules = tuned_rules([*zip(chosen, scored, strict=True)], self.rules, self.manifest.calibration)
+        if rules == self.rules:
+            raise ZerotagError("there is no positive word among these: label some sentences that have the label")
+        other = self.with_rules(rules)
+        other.manifest = replace(other.manifest, word_labels={**self.manifest.word_labels, THRESHOLDS: len(chosen)})
+        return other
 
     @overload
     def label(
@@ -146,7 +177,7 @@ class Labeller:
             TypeError: the texts are of another kind, or a cell is no text.
             ZerotagError: a column is missing, or there is one already of those to be added.
 
-        Example:
+        Examples:
             >>> labeller.label("The pump may fail in winter.").spans  # doctest: +SKIP
             (Span(text='may', start=9, end=12, label='hedge', score=0.98),)
             >>> labeller.label(frame, text="comment")["zerotag_words"]  # doctest: +SKIP

@@ -1,17 +1,20 @@
 """What a sentence is, and what can be said about it. No torch, no files.
 
-Three kinds of sentence keep word labels away from training by construction: a `Sentence` has no labels, an
-`Example` has sentence labels and no place for word labels, a `GoldExample` has both and is for evaluation only.
+Four kinds of sentence keep word labels away from zero-shot training by construction: a `Sentence` has no labels, an
+`Example` has sentence labels and no place for word labels, a `GoldExample` has both and is for evaluation only. A
+`CorrectedExample` has both as well and is the one way by which word labels may be learnt from, which its models say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from zerotag.errors import ZerotagError
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -55,7 +58,19 @@ class GoldExample:
     word_labels: tuple[tuple[bool, ...], ...] | None
 
 
-T = TypeVar("T", Example, GoldExample)
+@dataclass(frozen=True, slots=True)
+class CorrectedExample:
+    """A sentence whose words somebody labelled, to learn from: a few of them settle thresholds and conventions.
+
+    What learns from one is not zero-shot, and says so.
+    """
+
+    sentence: Sentence
+    labels: tuple[bool, ...]
+    word_labels: tuple[tuple[bool, ...], ...]
+
+
+T = TypeVar("T", Example, GoldExample, CorrectedExample)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +176,37 @@ class Labelled:
     def label(self) -> str | None:
         """The strongest of the labels the sentence was given, if any."""
         return _strongest(self.scores, self.labels)
+
+    def corrected(self, words: Mapping[int, str | Iterable[str] | None]) -> CorrectedExample:
+        """This sentence with some words corrected and all others as they were labelled, to tune or update a labeller.
+
+        Args:
+            words: by their number, from 0, the label of a word, several, or None for no label.
+
+        Returns:
+            The example. The sentence has the labels that its words have.
+
+        Raises:
+            ZerotagError: there is no such word or label.
+
+        Example:
+            >>> labeller.tune([result.corrected({2: "hedge", 5: None})])  # doctest: +SKIP
+        """
+        names = tuple(self.scores)
+        given = [frozenset(word.labels) for word in self.words]
+        for number, labels in words.items():
+            if not 0 <= number < len(given):
+                raise ZerotagError(f"there is no word {number}; they are numbered from 0 to {len(given) - 1}")
+            given[number] = frozenset([labels] if isinstance(labels, str) else labels or ())
+            if unknown := given[number].difference(names):
+                raise ZerotagError(f"there is no label {min(unknown)[:40]!r}; there are: {', '.join(names)}")
+        word_labels = tuple(tuple(name in labels for name in names) for labels in given)
+        sentence = Sentence(
+            self.text,
+            tuple(word.text for word in self.words),
+            tuple((word.start, word.end) for word in self.words),
+        )
+        return CorrectedExample(sentence, tuple(any(name in one for one in given) for name in names), word_labels)
 
 
 def _strongest(scores: dict[str, float], labels: Sequence[str]) -> str | None:

@@ -49,6 +49,8 @@ class State:
         """Add what was counted elsewhere."""
         self.sentences += other.sentences
         self.words += other.words
+        self.rejected += other.rejected
+        self.seconds += other.seconds
         self.positive_sentences.update(other.positive_sentences)
         self.positive_words.update(other.positive_words)
 

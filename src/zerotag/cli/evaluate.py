@@ -148,6 +148,8 @@ def _of_model(
     if not scores_sentences:
         report = report.without_sentence_measures()
     lines = [f"per 1,000 sentences: {cost.seconds_per_1000:,.1f} s, {cost.passes_per_1000:,.0f} forward passes"]
+    if labeller.manifest.word_labels:
+        lines.append(f"not zero-shot: the model learnt from {labeller.manifest.supervision}")
     faithful: dict[str, float] = {}
     if masked is not None:
         faithful = _faithfulness(masked, scored)

@@ -15,6 +15,17 @@ import typer
 
 import zerotag
 from zerotag.cli.label_progress import LabellingProgress, summary
+from zerotag.cli.label_shards import (
+    Merge,
+    PlanFile,
+    ShardNumber,
+    Shards,
+    ShowStatus,
+    device_kind,
+    refuse_without_a_plan,
+    work_on_the_plan,
+    write_the_plan,
+)
 from zerotag.cli.options import (
     Device,
     InputFormat,
@@ -43,9 +54,12 @@ _REJECTS_SHOWN = 20
 
 
 def label(
-    model: Annotated[Path, typer.Argument(metavar="MODEL_DIR", help="Model folder that `zerotag train` wrote.")],
+    context: typer.Context,
+    model: Annotated[
+        str | None, typer.Argument(metavar="MODEL_DIR", help="Model folder that `zerotag train` wrote.")
+    ] = None,
     sources: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Argument(
             metavar="[INPUT]...", help="Files to label, plain, .gz or .zst; - or nothing for standard input."
         ),
@@ -71,6 +85,11 @@ def label(
     input_format: InputFormat = None,
     device: Device = None,
     overwrite: Overwrite = False,
+    shards: Shards = None,
+    plan: PlanFile = None,
+    shard: ShardNumber = None,
+    status: ShowStatus = False,
+    merge: Merge = False,
 ) -> None:
     """Label the words of new text.
 
@@ -83,23 +102,59 @@ def label(
     from zerotag.explain import create
     from zerotag.io import Source
     from zerotag.io.model_folder import manifest_file
+    from zerotag.io.sources import expanded
     from zerotag.io.writers.appendable import form_for
     from zerotag.labeller import located
 
-    paths = sources or [Path("-")]
+    if plan is not None:
+        work_on_the_plan(
+            context,
+            plan,
+            model=model,
+            number=shard,
+            status=status,
+            merge=merge,
+            out=out,
+            device=device,
+            overwrite=overwrite,
+        )
+        return
+    refuse_without_a_plan(shard, status=status, merge=merge)
+    if model is None:
+        raise ZerotagError("give a MODEL_DIR, and files to label; or --plan FILE to work on a plan")
+    paths = expanded(sources or ["-"])
     form = form_for(
-        out,
-        output_format,
+        out if shards is None else Path(f"shard.{output_format or 'jsonl'}"),
+        output_format if shards is None else None,
         otherwise="text" if sys.stdout.isatty() else "jsonl",
         origins=len(paths) > 1 if origins is None else origins,
     )
     inputs = Inputs(
-        [Source(None if path == Path("-") else path) for path in paths],
+        [Source(None if path == "-" else Path(path)) for path in paths],
         columns(text_column, None, None, input_format),
     )
     if resume:
         _check_resume(out, form, inputs)
     inputs.check()
+    if shards is not None:
+        import torch
+
+        from zerotag.bulk.plan import Options
+        from zerotag.inference.torch_predictor import token_budget
+
+        kind = device_kind(model, device)
+        options = Options(
+            form=form,
+            method=method,
+            threshold=threshold,
+            text_column=text_column,
+            input_format=input_format,
+            device=kind,
+            at_once=_at_once(token_budget(torch.device(kind)), method),
+            strict=strict,
+        )
+        write_the_plan(model, inputs, options, out, shards, overwrite=overwrite)
+        return
     for place in () if out is None else (out, rejects_of(out), record_of(out)):
         require_no_input(place, (source.path for source in inputs.sources if source.path), "--out")
     manifest = manifest_file(located(model))
@@ -122,7 +177,9 @@ def label(
     typing = not inputs.are_files and sys.stdin.isatty()
     if typing:
         typer.echo("Type sentences, one per line; Ctrl-D ends.", err=True)
-    at_once = 1 if typing else _at_once(labeller, method)  # whoever types wants an answer to each line
+    at_once = (
+        1 if typing else _at_once(labeller.predictor.token_budget, method)
+    )  # whoever types wants an answer to each line
     # Whoever is at the other end of a pipe may wait for results before there is more.
     ahead = overlap_for(labeller, method) if inputs.are_files else nullcontext()
     with ahead as overlap, LabellingProgress(silent=out is None and sys.stdout.isatty()) as progress:
@@ -162,14 +219,14 @@ def _check_resume(out: Path | None, form: Form, inputs: Inputs) -> None:
         raise ZerotagError(f"--resume cannot go on with {form.format}; it can with jsonl, tsv and parquet")
 
 
-def _at_once(labeller: Labeller, method: str) -> int:
+def _at_once(token_budget: int, method: str) -> int:
     """More for a device that takes more: it should find many sentences of each length.
 
     Fewer for a method that takes longer: nothing is shown or kept before a chunk is done.
     """
     from zerotag.explain import spec_of
 
-    most = _AT_ONCE * (32 if labeller.predictor.token_budget > _LARGE_BUDGET else 1)
+    most = _AT_ONCE * (32 if token_budget > _LARGE_BUDGET else 1)
     return max(1, most // spec_of(method).cost)
 
 

@@ -64,6 +64,8 @@ class LabelReport:
     measures: Measures
     counts: Counts
     rule: Rule
+    best_word_threshold: float | None = None
+    """What would have given `highest_word_f1`; it is chosen by these very word labels. None without a positive word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,12 @@ class Report:
         return {
             "macro": asdict(self.macro),
             "labels": {
-                one.label: {"measures": asdict(one.measures), "counts": asdict(one.counts), "rule": asdict(one.rule)}
+                one.label: {
+                    "measures": asdict(one.measures),
+                    "counts": asdict(one.counts),
+                    "rule": asdict(one.rule),
+                    "best_word_threshold": one.best_word_threshold,
+                }
                 for one in self.labels
             },
         }
@@ -117,7 +124,9 @@ def judge(
 
 def report(judged: Sequence[Judged]) -> Report:
     """Every measure of every label, and their average."""
-    labels = tuple(LabelReport(one.label, _measures(one), _counts(one), one.rule) for one in judged)
+    labels = tuple(
+        LabelReport(one.label, _measures(one), _counts(one), one.rule, _best_threshold(one)) for one in judged
+    )
     return Report(labels, _macro([one.measures for one in labels]))
 
 
@@ -136,6 +145,11 @@ def _counts(one: Judged) -> Counts:
         words=sum(len(gold) for gold in one.gold_words),
         positive_words=sum(int(gold.sum()) for gold in one.gold_words),
     )
+
+
+def _best_threshold(one: Judged) -> float | None:
+    found = metrics.best_threshold_and_f1(one.gold_words, one.word_scores) if one.gold_words else None
+    return None if found is None else found[0]
 
 
 def _measures(one: Judged) -> Measures:

@@ -49,9 +49,9 @@ def _basis(one: LabelReport) -> str:
     basis = f"{one.label}: {counts.positive_sentences:,} of {counts.sentences:,} sentences"
     if not counts.words:
         return f"{basis} are positive; no word labels"
-    best = one.measures.highest_word_f1
+    best, threshold = one.measures.highest_word_f1, one.best_word_threshold
+    highest = "" if best is None else f"; the best one for these words, {threshold:.2f}, gives F1 {_percent(best)}"
     return (
         f"{basis} and {counts.positive_words:,} of {counts.words:,} words are positive; "
-        f"word threshold {rule.word_threshold:.2f} ({rule.origin})"
-        f"{'' if best is None else f'; the best one for these words would give F1 {_percent(best)}'}"
+        f"word threshold {rule.word_threshold:.2f} ({rule.origin}){highest}"
     )

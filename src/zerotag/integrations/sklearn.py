@@ -50,7 +50,7 @@ class WordLabeller(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         classes_: the classes; with several labels, their numbers, or the columns of a DataFrame.
         labeller_: the trained `zerotag.WordLabeller`, which has everything else: `label`, `save_pretrained`.
 
-    Example:
+    Examples:
         >>> labeller = WordLabeller(epochs=2).fit(texts, y)  # doctest: +SKIP
         >>> labeller.predict(["The pump may fail."])  # doctest: +SKIP
         array(['hedged'], dtype='<U6')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -14,19 +15,24 @@ from types import UnionType
 from typing import Any, TypeVar
 
 import zerotag
+from zerotag.calibration import Calibration
 from zerotag.config import ModelConfig, TrainConfig, from_dict, require_types
 from zerotag.errors import ZerotagError
 from zerotag.io.checked_files import read_json_object
 from zerotag.io.files import recover, whole_folder
 from zerotag.io.integrity import DAMAGED, check_files, digest, seal
+from zerotag.text.printable import counted
 from zerotag.types import ReliabilityBin, Rule
 
-FORMAT = 3  # 2 has exported models; 3 a config.json of our own, and a seal
+FORMAT = 4  # 2 has exported models; 3 a config.json of our own, and a seal; 4 says what word labels were used
 EARLIEST_FORMAT = 1
 _FIRST_SEALED_FORMAT = 3
 MANIFEST = "zerotag.json"
 CARD = "README.md"
 PLOT = "calibration.svg"  # in the card
+
+# What may have learnt from word labels, in `Manifest.word_labels`.
+THRESHOLDS, NETWORK = "thresholds", "network"
 
 
 def versions() -> dict[str, str]:
@@ -63,8 +69,22 @@ class Manifest:
     versions: Mapping[str, str] = field(default_factory=versions)
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     export: Export | None = None
+    calibration: tuple[Calibration, ...] = ()
+    """What sentence labels say of the word scores of each label; nothing for models that were not calibrated."""
+
+    word_labels: Mapping[str, int] = field(default_factory=dict)
+    """Of how many sentences words were labelled, by what learnt from them (`thresholds`, `network`)."""
+
     reliability: Mapping[str, tuple[ReliabilityBin, ...]] = field(default_factory=dict)
     """By label, how many of the development sentences with a score have the label; empty where it was not measured."""
+
+    @property
+    def supervision(self) -> str:
+        """What the model learnt from, in words: whatever tells of its results says this too."""
+        if not self.word_labels:
+            return "sentence labels"
+        parts = (f"{counted(count, 'sentence')} ({what})" for what, count in self.word_labels.items())
+        return f"sentence labels, with word labels of {' and '.join(parts)}"
 
 
 def write_folder(
@@ -86,6 +106,17 @@ def write_folder(
         write_card(new, manifest)
         for file in files:
             file.chmod((new / MANIFEST).stat().st_mode)  # safetensors lets nobody else read what it writes
+
+
+def copy_folder(source: Path, target: Path, manifest: Manifest, write_card: Callable[[Path, Manifest], None]) -> None:
+    """Write the model of a folder with another manifest: to another place, or in its own."""
+    names = list(read_json_object(source / MANIFEST)["sha256"])
+
+    def copy_files(folder: Path) -> None:
+        for name in names:
+            shutil.copyfile(source / name, folder / name)
+
+    write_folder(target, manifest, copy_files, write_card)
 
 
 def _not_of_a_model(folder: Path) -> list[str]:
@@ -180,11 +211,15 @@ def _parse(document: dict[str, Any]) -> Manifest:
             created=document["created"],
             reliability=_reliability(document.get("reliability", {})),
             export=None if document.get("export") is None else _typed(Export, document["export"]),
+            calibration=tuple(_typed(Calibration, one) for one in document.get("calibration", ())),
+            word_labels=_word_labels(document.get("word_labels", {})),
         )
     except ZerotagError as error:
         raise ValueError(str(error)) from error
     if len(manifest.rules) != len(manifest.label_names):
         raise ValueError(f"{len(manifest.rules)} rules for {len(manifest.label_names)} labels")
+    if len(manifest.calibration) not in (0, len(manifest.label_names)):
+        raise ValueError(f"{len(manifest.calibration)} calibrations for {len(manifest.label_names)} labels")
     if document["format"] >= _FIRST_SEALED_FORMAT and document["seal"] != seal(document):
         raise ValueError("it is not what was written there: its seal is another")
     return manifest
@@ -205,7 +240,14 @@ def _check_values(document: dict[str, Any]) -> None:
         raise ValueError(f"label_names {document['label_names']!r:.80} are out of range; allowed: different texts")
 
 
-_R = TypeVar("_R", Rule, Export)
+def _word_labels(counts: Any) -> dict[str, int]:
+    """Models of earlier formats, which have none, knew no word label."""
+    if not isinstance(counts, dict) or not all(type(count) is int and count > 0 for count in counts.values()):
+        raise ValueError(f"word_labels {counts!r:.80} is out of range; allowed: numbers of sentences")
+    return counts
+
+
+_R = TypeVar("_R", Rule, Export, Calibration)
 
 
 def _typed(kind: type[_R], values: dict[str, Any]) -> _R:

@@ -15,7 +15,7 @@ from zerotag.io.readers import reader_for
 from zerotag.io.rows import Record, Reject, Row
 from zerotag.io.sources import START, Position, Source
 from zerotag.io.training_data import TrainingData, training_data
-from zerotag.types import Corpus, Example, GoldExample, Sentence
+from zerotag.types import Corpus, CorrectedExample, Example, GoldExample, Sentence
 
 _DEFAULT = Columns()
 _PathLike = str | os.PathLike[str]
@@ -75,6 +75,38 @@ def read_gold(
         for sentence, given, by_word in (_completed(row, some_by_word) for row in found)
     )
     return Corpus(names, examples, scheme.negative)
+
+
+def read_corrected(
+    path: _PathLike | Sequence[_PathLike], *, columns: Columns = _DEFAULT, label_names: Sequence[str] | None = None
+) -> Corpus[CorrectedExample]:
+    """Sentences with word labels, to learn from; those of a file that has none on its words are left out.
+
+    A sentence has the labels that it was given and those of its words. Several files are read one after the other.
+
+    Raises:
+        ZerotagError: a file cannot be read, or no sentence has labels on its words.
+    """
+    paths = [path] if isinstance(path, str | os.PathLike) else [*path]
+    found: list[CorrectedExample] = []
+    negative = "O"
+    for one in paths:
+        gold = read_gold(one, columns=columns, label_names=label_names)
+        label_names, negative = gold.label_names, gold.negative
+        found += [corrected(example) for example in gold.examples if example.word_labels is not None]
+    if not found:
+        raise ZerotagError(
+            f"{', '.join(map(str, paths))}: no labels on words; give a file that has some, "
+            "as the page, `zerotag suggest` or an annotation tool writes it"
+        )
+    return Corpus(tuple(label_names or ()), tuple(found), negative)
+
+
+def corrected(gold: GoldExample) -> CorrectedExample:
+    """The sentence as training on word labels takes it; it has the labels of its words, too."""
+    assert gold.word_labels is not None
+    labels = tuple(own or any(word[k] for word in gold.word_labels) for k, own in enumerate(gold.labels))
+    return CorrectedExample(gold.sentence, labels, gold.word_labels)
 
 
 def stream(path: _PathLike | None, *, columns: Columns = _DEFAULT) -> Iterator[Sentence]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import io
 import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -32,6 +33,22 @@ class Position(NamedTuple):
 START = Position()
 
 
+def expanded(names: Sequence[str]) -> list[str]:
+    """The names, and in place of each pattern such as corpus/*.txt, which no shell has seen, the files that fit it."""
+    return [file for name in names for file in (_fitting(name) if _is_pattern(name) else [name])]
+
+
+def _is_pattern(name: str) -> bool:
+    return glob.has_magic(name) and not Path(name).exists()
+
+
+def _fitting(pattern: str) -> list[str]:
+    found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (which would change how they are written)
+    if not found:
+        raise ZerotagError(f"{pattern}: no such file, nor any that fits the pattern")
+    return found
+
+
 class Source:
     """A file, unpacked if its name ends in .gz or .zst, or standard input for None."""
 
@@ -52,6 +69,11 @@ class Source:
         """The name without .gz or .zst, whose suffix tells the format."""
         path = self.path or Path()
         return path.with_suffix("") if self._packing else path
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether it can only be read from its beginning on."""
+        return bool(self._packing)
 
     @property
     def share_read(self) -> float:
@@ -90,6 +112,13 @@ class Source:
             elif offset:
                 file.seek(offset)
             yield file
+
+    @contextmanager
+    def opened_packed(self) -> Iterator[BinaryIO]:
+        """The bytes of the file as they are."""
+        assert self.path is not None
+        with self._problems_explained(), _opened(self.path, None) as raw:
+            yield raw
 
     @contextmanager
     def opened_for_jumps(self) -> Iterator[BinaryIO]:

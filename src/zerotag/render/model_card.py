@@ -41,6 +41,11 @@ def model_card(manifest: Manifest, name: str) -> str:
             base_model=_base_model(manifest.model.encoder),
             name=name,
             labels=", ".join(map(_cell, manifest.label_names)),
+            supervision=(
+                f"{manifest.supervision}: it is not zero-shot"
+                if manifest.word_labels
+                else "sentence labels alone: its training read no word label"
+            ),
             data="\n".join(_data(manifest)),
             scores=_rows((measure, f"{value:.4g}") for measure, value in manifest.scores.items()),
             calibration="\n".join(_calibration(manifest.reliability)),

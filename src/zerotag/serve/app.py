@@ -23,7 +23,7 @@ from zerotag.serve.batch_queue import BatchQueue, Job, QueueClosedError, QueueFu
 from zerotag.serve.metrics import CONTENT_TYPE, Metrics
 from zerotag.serve.middleware import ServiceMiddleware
 from zerotag.serve.model_registry import ModelRegistry
-from zerotag.serve.models import ServedModel
+from zerotag.serve.models import ServedModel, Task
 from zerotag.serve.problems import HttpError
 from zerotag.serve.requests import LabelRequest, read_request
 from zerotag.serve.settings import Settings
@@ -104,7 +104,7 @@ def create_app(
         method = model.methods[0] if asked.method is None else asked.method
         queue = _queue(model, method, asked, settings)
         try:
-            job = queue.submit(method, asked.sentences)
+            job = queue.submit(_task(model, method, asked), asked.sentences)
             records = await _answer(request, queue, job, settings.request_seconds)
         except QueueFullError as full:
             message = "too many requests are waiting; try again a little later"
@@ -124,6 +124,13 @@ def _model(registry: ModelRegistry, asked: LabelRequest) -> ServedModel:
         names = ", ".join(model.name for model in registry)
         raise HttpError(404, "unknown_model", f"there is no such model; there are: {names}", where="model")
     return model
+
+
+def _task(model: ServedModel, method: str, asked: LabelRequest) -> Task:
+    try:
+        return model.task(method, asked.threshold)
+    except ZerotagError as error:
+        raise HttpError(404, "unknown_label", str(error), where="threshold") from None
 
 
 def _queue(model: ServedModel, method: str, asked: LabelRequest, settings: Settings) -> BatchQueue:

@@ -9,12 +9,12 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from zerotag.decisions import decide
 from zerotag.errors import ZerotagError
@@ -29,6 +29,13 @@ from zerotag.serve.settings import Settings
 from zerotag.types import Rule, Scored, Sentence
 
 _MOST_WORKERS = 4
+
+
+class Task(NamedTuple):
+    """How sentences are to be labelled: by which method, and by which rules."""
+
+    method: str
+    rules: tuple[Rule, ...]
 
 
 class ServedModel:
@@ -76,6 +83,11 @@ class ServedModel:
             self._scorers[method] = create(method, self._explained)
         return self.explain
 
+    def task(self, method: str, threshold: float | Mapping[str, float] | None = None) -> Task:
+        """What to do for a request; raises ZerotagError if the threshold is none, or for a label that is not there."""
+        decider = self.labeller.with_rules(rules_for(method, self.labeller.rules))
+        return Task(method, (decider if threshold is None else decider.with_threshold(threshold)).rules)
+
     def start(self) -> None:
         """Begin to work."""
         for kind, queue in (("native", self.native), ("explain", self.explain)):
@@ -103,21 +115,22 @@ class ServedModel:
             "rules_by_method": {method: self._described(rules_for(method, manifest.rules)) for method in self.methods},
             "encoder": Path(manifest.model.encoder).name,  # not the place it once had on somebody's disk
             "depth": manifest.model.depth,
+            "word_labels": dict(manifest.word_labels),
             "scores": {name: score for name, score in manifest.scores.items() if math.isfinite(score)},
         }
 
     def _described(self, rules: Sequence[Rule]) -> dict[str, Any]:
         return {name: asdict(rule) for name, rule in zip(self.labeller.label_names, rules, strict=True)}
 
-    def _label(self, _: str, sentences: Sequence[Sentence]) -> list[str]:
-        return self._records("native", self._native_scorer.score(sentences))
+    def _label(self, task: Task, sentences: Sequence[Sentence]) -> list[str]:
+        return self._records(task, self._native_scorer.score(sentences))
 
-    def _explain(self, method: str, sentences: Sequence[Sentence]) -> list[str]:
-        return self._records(method, self._scorers[method].score(sentences))
+    def _explain(self, task: Task, sentences: Sequence[Sentence]) -> list[str]:
+        return self._records(task, self._scorers[task.method].score(sentences))
 
-    def _records(self, method: str, scored: Iterable[Scored]) -> list[str]:
-        names, rules = self.labeller.label_names, rules_for(method, self.labeller.rules)
-        return [encode(record(decide(one, names, rules), names)) for one in scored]
+    def _records(self, task: Task, scored: Iterable[Scored]) -> list[str]:
+        names = self.labeller.label_names
+        return [encode(record(decide(one, names, task.rules), names)) for one in scored]
 
 
 class SmallerBatches:

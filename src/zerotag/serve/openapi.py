@@ -20,6 +20,7 @@ SERVICE = (
 _STRING: Schema = {"type": "string"}
 _NUMBER: Schema = {"type": "number"}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
+_THRESHOLD: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 _FLAG: Schema = {"type": "boolean"}
 _MAYBE_LABEL: Schema = {"type": ["string", "null"]}
 
@@ -66,6 +67,10 @@ _MODEL = _object(
         "encoder": _STRING,
         "depth": {"type": ["integer", "null"]},
         "scores": _by_name(_NUMBER),
+        "word_labels": {
+            **_by_name(_COUNT),
+            "description": "Of how many sentences words were labelled, by what learnt from them; empty: zero-shot",
+        },
     }
 )
 _ERROR = _object({"error": _object({"code": _STRING, "message": _STRING}, {"where": _STRING})})
@@ -123,6 +128,10 @@ def label(limits: Limits) -> dict[str, Any]:
         {
             "model": {**_STRING, "description": "A name from /v1/models; the default model if left out"},
             "method": {**_STRING, "description": "One of the model's methods; its first if left out"},
+            "threshold": {
+                "anyOf": [_THRESHOLD, _by_name(_THRESHOLD)],
+                "description": "The score from which words have the label, or one by label; the model's if left out",
+            },
         },
     )
     example = {"texts": ["The pump may fail in winter.", ["It", "holds", "."]]}
@@ -130,7 +139,7 @@ def label(limits: Limits) -> dict[str, Any]:
     answer = _answer("One record per text, in order", _object(answered))
     problems = {
         **_LOCKED,
-        404: "No such model, or no such method of it",
+        404: "No such model, or no such method or label of it",
         408: "The request took too long to arrive",
         413: "Larger than the limits in /v1/models",
         415: "Not sent as application/json",

@@ -9,12 +9,14 @@ from typing import Any, NoReturn
 
 from starlette.requests import Request
 
+from zerotag.decisions import check_threshold
+from zerotag.errors import ZerotagError
 from zerotag.labeller import as_sentence
 from zerotag.serve.problems import HttpError
 from zerotag.serve.settings import Limits, Settings
 from zerotag.types import Sentence
 
-_FIELDS = ("texts", "model", "method")
+_FIELDS = ("texts", "model", "method", "threshold")
 _PARSED_AT_ONCE = 2**14  # bytes; more would hold up everybody else, and is parsed in a thread
 
 
@@ -25,6 +27,8 @@ class LabelRequest:
     sentences: list[Sentence]
     model: str | None
     method: str | None
+    threshold: float | dict[str, float] | None = None
+    """The score from which words have the label, or one by label; by default the model's own."""
 
 
 async def read_request(request: Request, settings: Settings) -> LabelRequest:
@@ -74,7 +78,7 @@ def parse(body: bytes, limits: Limits) -> LabelRequest:
             413, "too_large", f"the request has {len(texts):,} texts; at most {limits.texts:,}", where="texts"
         )
     sentences = [_sentence(text, f"texts[{number}]", limits) for number, text in enumerate(texts)]
-    return LabelRequest(sentences, _name(document, "model"), _name(document, "method"))
+    return LabelRequest(sentences, _name(document, "model"), _name(document, "method"), _threshold(document))
 
 
 def _json(body: bytes) -> Any:
@@ -101,6 +105,20 @@ def _name(document: dict[str, Any], field: str) -> str | None:
     if not isinstance(name, str):
         _wrong(f"{field} is not a string", field)
     return name
+
+
+def _threshold(document: dict[str, Any]) -> float | dict[str, float] | None:
+    if "threshold" not in document:
+        return None
+    given: Any = document["threshold"]
+    by_label: dict[str | None, Any] = given if isinstance(given, dict) else {None: given}
+    for name, value in by_label.items():
+        try:
+            check_threshold(value)
+        except ZerotagError as error:
+            _wrong(str(error), "threshold" if name is None else f"threshold[{name[:40]!r}]")
+    chosen: float | dict[str, float] = given
+    return chosen
 
 
 def _sentence(text: Any, where: str, limits: Limits) -> Sentence:

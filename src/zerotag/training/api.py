@@ -76,7 +76,7 @@ def train(
         ZerotagError: the data cannot be read or learnt from, or the encoder cannot be loaded.
         TypeError: `data` is of a kind that is not listed above.
 
-    Example:
+    Examples:
         >>> labeller = zerotag.train(frame, text="comment", label="toxic")  # doctest: +SKIP
         >>> labeller = zerotag.train(texts, labels, label="hedge")  # doctest: +SKIP
         >>> labeller.label("The pump may fail in winter.").spans  # doctest: +SKIP

@@ -6,9 +6,9 @@ and `zerotag.train` take files of its suffixes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
@@ -28,6 +28,13 @@ class ReadRecords(Protocol):
         """Records from a position on; labels are looked for, and needed, only if `labelled`."""
 
 
+class RowGroup(NamedTuple):
+    """Rows that are read together: how many rows are before them, and how many bytes of the file."""
+
+    row: int
+    byte: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderSpec:
     """An input format as the registry has it."""
@@ -39,6 +46,9 @@ class ReaderSpec:
 
     by_line: bool = False
     """Whether each line is a record by itself, so that several processes can read parts of a file."""
+
+    row_groups: Callable[[Source], list[RowGroup]] | None = None
+    """Where the row groups of a file begin, if positions in it are rows. None: they are bytes."""
 
 
 READERS: Registry[ReaderSpec] = Registry(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any
 
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.problems import excerpt
-from zerotag.io.readers import ReaderSpec
+from zerotag.io.readers import ReaderSpec, RowGroup
 from zerotag.io.rows import SPANS, WORD_LABELS, WORDS, Record, Reject, Row, check_columns, from_record
 from zerotag.io.sources import Position, Source
 
@@ -39,26 +40,46 @@ def _rows(
     source: Source, columns: Columns, skip: int, labelled: bool
 ) -> Iterator[Mapping[str, object] | UnicodeDecodeError]:
     """The rows after the first few as dictionaries, or what keeps one from being text."""
+    wanted = {columns.text, WORDS} | ({*columns.labels, WORD_LABELS, SPANS} if labelled else set())
+    with _opened(source) as table:
+        existing = table.schema_arrow.names
+        check_columns(source.name, existing, columns, labelled=labelled)
+        groups, row = _groups_after(table.metadata, skip)
+        source.share_is(lambda: row / (table.metadata.num_rows or 1))
+        for batch in table.iter_batches(_BATCH, row_groups=groups, columns=[n for n in existing if n in wanted]):
+            passed = min(max(0, skip - row), batch.num_rows)
+            row += passed
+            for values in _values(batch.slice(passed)):
+                row += 1
+                yield values
+
+
+def row_groups(source: Source) -> list[RowGroup]:
+    """Where the row groups of a file begin."""
+    with _opened(source) as table:
+        groups = [table.metadata.row_group(i) for i in range(table.metadata.num_row_groups)]
+    rows_before = accumulate((group.num_rows for group in groups), initial=0)
+    return [RowGroup(row, _first_byte(group)) for row, group in zip(rows_before, groups, strict=False)]
+
+
+def _first_byte(group: Any) -> int:
+    columns = [group.column(i) for i in range(group.num_columns)]
+    return min(
+        (offset for one in columns for offset in (one.dictionary_page_offset, one.data_page_offset) if offset),
+        default=0,
+    )
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[Any]:
     import pyarrow as pa  # here, because it is slow to load and few need it
     import pyarrow.parquet as pq
 
     if source.path is None:
         raise ZerotagError(f"{source.name}: Parquet cannot be read from there; give a file")
-    wanted = {columns.text, WORDS} | ({*columns.labels, WORD_LABELS, SPANS} if labelled else set())
     with source.opened_for_jumps() as file:
         try:
-            # Nothing is read ahead: that would keep whole row groups in memory.
-            table = pq.ParquetFile(file, pre_buffer=False)
-            existing = table.schema_arrow.names
-            check_columns(source.name, existing, columns, labelled=labelled)
-            groups, row = _groups_after(table.metadata, skip)
-            source.share_is(lambda: row / (table.metadata.num_rows or 1))
-            for batch in table.iter_batches(_BATCH, row_groups=groups, columns=[n for n in existing if n in wanted]):
-                passed = min(max(0, skip - row), batch.num_rows)
-                row += passed
-                for values in _values(batch.slice(passed)):
-                    row += 1
-                    yield values
+            yield pq.ParquetFile(file, pre_buffer=False)  # reading ahead would keep whole row groups in memory
         except (pa.ArrowException, OSError) as error:
             reason = str(error).splitlines()[0]
             raise ZerotagError(
@@ -84,4 +105,4 @@ def _values(batch: Any) -> Iterator[Mapping[str, object] | UnicodeDecodeError]:
                 yield error
 
 
-READER = ReaderSpec(records=records, suffixes=(".parquet",))
+READER = ReaderSpec(records=records, suffixes=(".parquet",), row_groups=row_groups)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from zerotag.io.writers.style import Renderer, Style
 from zerotag.registry import Registry
@@ -45,6 +45,9 @@ class WriterSpec:
 
     assemble: Callable[[Path, Path], None] | None = None
     """Makes the file of all the bytes, from one path to another. None: they are the file."""
+
+    join: Callable[[Sequence[Callable[[], BinaryIO]], Path], None] | None = None
+    """Makes one file of several, if their bytes cannot simply follow one another."""
 
     def __post_init__(self) -> None:
         if self.render is None and self.encode is None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from zerotag.io.writers import Origin, WriterSpec
 from zerotag.io.writers.jsonl import record
@@ -56,29 +56,56 @@ def _begin(style: Style, origins: bool) -> bytes:
 
 
 def assemble(stream: Path, target: Path) -> None:
-    """Make a Parquet file of an Arrow stream, a few thousand rows at a time."""
+    """Make a Parquet file of an Arrow stream."""
+    import pyarrow as pa
+
+    with pa.OSFile(str(stream)) as file, pa.ipc.open_stream(file) as batches:
+        _write(batches, batches.schema, target)
+
+
+def join(files: Sequence[Callable[[], BinaryIO]], target: Path) -> None:
+    """Make the file that one run would have written of what several have."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with (
-        pa.OSFile(str(stream)) as file,
-        pa.ipc.open_stream(file) as batches,
-        pq.ParquetWriter(target, batches.schema, compression="zstd") as writer,
-    ):
-        for group in _groups(batches):
-            table = pa.Table.from_batches(group)
-            writer.write_table(table, row_group_size=table.num_rows)
+    with files[0]() as first:
+        fields = _as_written(pq.ParquetFile(first).schema_arrow)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for opened in files:
+            with opened() as file:
+                for batch in pq.ParquetFile(file, pre_buffer=False).iter_batches():
+                    yield pa.RecordBatch.from_arrays(batch.columns, schema=fields)
+
+    _write(batches(), fields, target)
 
 
-def _groups(batches: Any) -> Iterator[list[Any]]:
-    group: list[Any] = []
+def _as_written(read: pa.Schema) -> pa.Schema:
+    """The fields of a file, without what reading it adds to them."""
+    names = [field.name for field in read.field("scores").type] if "scores" in read.names else [""]
+    return schema(names, origins="source" in read.names)
+
+
+def _write(batches: Iterable[pa.RecordBatch], fields: pa.Schema, target: Path) -> None:
+    """Make a Parquet file, a few thousand rows at a time; how they come in batches makes no difference."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetWriter(target, fields, compression="zstd") as writer:
+        for table in _groups(batches, fields):
+            writer.write_table(table.combine_chunks(), row_group_size=_ROW_GROUP)
+
+
+def _groups(batches: Iterable[pa.RecordBatch], fields: pa.Schema) -> Iterator[pa.Table]:
+    import pyarrow as pa
+
+    held = fields.empty_table()
     for one in batches:
-        group.append(one)
-        if sum(member.num_rows for member in group) >= _ROW_GROUP:
-            yield group
-            group = []
-    if group:
-        yield group
+        held = pa.concat_tables([held, pa.Table.from_batches([one], fields)])
+        while held.num_rows >= _ROW_GROUP:
+            yield held.slice(0, _ROW_GROUP)
+            held = held.slice(_ROW_GROUP)
+    if held.num_rows:
+        yield held
 
 
-WRITER = WriterSpec(suffix=".parquet", encode=_encode, begin=_begin, assemble=assemble)
+WRITER = WriterSpec(suffix=".parquet", encode=_encode, begin=_begin, assemble=assemble, join=join)
