@@ -92,6 +92,8 @@ class Rule:
     word_threshold: float = 0.5
     sentence_threshold: float = 0.5
     origin: str = "fixed"
+    exclusive: bool = False
+    """Whether the labels of the model exclude one another: of those that a sentence or word reaches, it has one."""
 
     def words(self, scores: FloatArray) -> BoolArray:
         """Decisions for the word scores of one sentence and one label."""

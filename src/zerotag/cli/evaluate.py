@@ -88,7 +88,7 @@ def evaluate(
         raise ZerotagError("--tune-on chooses the threshold that --threshold gives: leave one of them out")
     if faithfulness and model is None:
         raise ZerotagError("--faithfulness asks a model, and there is none: give a model folder before the sentences")
-    from zerotag.evaluation.tables import score_table, side_by_side
+    from zerotag.evaluation.tables import class_table, score_table, side_by_side
     from zerotag.explain import create, spec_of
     from zerotag.io import read_gold
 
@@ -101,7 +101,7 @@ def evaluate(
     reports = {name: _of_file(file, corpus, threshold) for name, file in zip(names, files, strict=True)}
     document: dict[str, object] = {"scores": {name: one.to_json() for name, one in reports.items()}} if reports else {}
     lines: list[str] = []
-    table = side_by_side(reports, str(gold))
+    table, classes = side_by_side(reports, str(gold)), None
     if labeller is not None:
         if tune_on is None:
             scorer = create(method, labeller)
@@ -111,7 +111,7 @@ def evaluate(
         of_model = _of_model(
             scorer, labeller, corpus.examples, masked, scores_sentences=spec_of(method).scores_sentences
         )
-        document, lines = of_model.document | document, of_model.lines
+        document, lines, classes = of_model.document | document, of_model.lines, of_model.report.classes
         by = "" if method == "native" else f", {scorer.name}"
         table = score_table(of_model.report, f"{model} on {gold}{by}")
         if reports:
@@ -121,6 +121,8 @@ def evaluate(
             _write_json(document, json_file)
     finally:  # what took so long to find out is shown also if it cannot be written
         show_table(table)
+        if classes is not None:
+            show_table(class_table(classes))
         for line in lines:
             typer.echo(line)
 

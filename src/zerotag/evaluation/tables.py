@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from zerotag.evaluation.report import LabelReport, Measures, Report
+from zerotag.evaluation.report import Classes, LabelReport, Measures, Report
 from zerotag.render.tables import Table
 
 
@@ -29,6 +29,19 @@ def side_by_side(reports: Mapping[str, Report], caption: str) -> Table:
         header=("percent", "P", "R", "F1", "MAP"),
         rows=tuple((f"{name} · {row[0]}", *row[1:]) for name, table in tables.items() for row in table.rows),
         note="\n".join(f"{name} · {line}" for name, table in tables.items() for line in table.note.splitlines()),
+    )
+
+
+def class_table(classes: Classes) -> Table:
+    """The classes of sentences beside those that were found, as counts."""
+    names = ["(none)" if name is None else name for name in classes.names]
+    found = sum(row[k] for k, row in enumerate(classes.confusion))
+    total = sum(map(sum, classes.confusion))
+    return Table(
+        caption="sentences of each class (rows) by the class that was found (columns)",
+        header=("class", *names),
+        rows=tuple((name, *map(str, row)) for name, row in zip(names, classes.confusion, strict=True)),
+        note=f"accuracy {_percent(classes.accuracy)}: {found:,} of {total:,} sentences",
     )
 
 

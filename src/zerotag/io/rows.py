@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import NamedTuple, TypeGuard
 
 from zerotag.errors import ZerotagError
@@ -15,6 +17,10 @@ from zerotag.text.segmentation import split
 from zerotag.types import Sentence
 
 MAX_WORD = 1_000  # characters; what is longer is not a word but damage
+
+_MOST_COVERED = (
+    1_000_000  # words by the spans of a sentence: thousands of spans, each over thousands of words, are damage
+)
 
 # The columns of JSONL and Parquet that have fixed names.
 WORDS = "words"
@@ -159,14 +165,24 @@ def _word_labels(
             raise ZerotagError(f"{where}: {WORD_LABELS!r} must list {len(cells)} labels, one per word, not {got}")
         for word_cells, value in zip(cells, values, strict=True):
             word_cells.append(Cell(where, value, yes))
+    left = _MOST_COVERED
     if spans is not None:
         for start, end, value in _spans(where, spans, len(sentence.text)):
-            covered = [i for i, (first, last) in enumerate(sentence.spans) if first < end and start < last]
+            covered = _covered(sentence, start, end)
             if not covered:
                 raise ZerotagError(f"{where}: the span {start}..{end} covers no word; mend its offsets")
+            left -= len(covered)
+            if left < 0:
+                raise ZerotagError(f"{where}: spans that cover {_MOST_COVERED:,} words in all; mend them")
             for i in covered:
                 cells[i].append(Cell(where, value, yes))
     return tuple(map(tuple, cells))
+
+
+def _covered(sentence: Sentence, start: int, end: int) -> range:
+    """The words that a span overlaps; words follow one another."""
+    first = bisect_right(sentence.spans, start, key=itemgetter(1))
+    return range(first, bisect_left(sentence.spans, end, lo=first, key=itemgetter(0)))
 
 
 def _spans(where: str, spans: object, length: int) -> Iterator[tuple[int, int, object]]:

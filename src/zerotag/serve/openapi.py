@@ -54,7 +54,7 @@ _RECORD = _object(
     },
     _SEVERAL_LABELS,
 )
-_RULE = _object({"word_threshold": _NUMBER, "sentence_threshold": _NUMBER, "origin": _STRING})
+_RULE = _object({"word_threshold": _NUMBER, "sentence_threshold": _NUMBER, "origin": _STRING, "exclusive": _FLAG})
 _MODEL = _object(
     {
         "name": _STRING,

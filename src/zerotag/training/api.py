@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
@@ -17,6 +17,7 @@ from zerotag.io.training_data import TrainingData, overlap
 from zerotag.labeller import WordLabeller
 from zerotag.render.progress import TrainingProgress
 from zerotag.training import recipe
+from zerotag.training.exclusive import are_exclusive, exclusive_rules
 from zerotag.training.loop import Progress
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def train(
     negative: str | Sequence[str] | None = None,
     label_names: Sequence[str] | None = None,
     dev: Any = None,
+    exclusive: bool | Literal["auto"] = "auto",
     encoder: str | Path | None = None,
     model: ModelConfig | None = None,
     training: TrainConfig | None = None,
@@ -57,6 +59,8 @@ def train(
             datasets knows.
         dev: development sentences, of the same kind as `data`: they choose the epoch and the thresholds. By default a
             tenth of the training sentences is taken.
+        exclusive: whether the labels exclude one another, so that a sentence or word gets one of them. By default they
+            do if every training sentence has exactly one of several labels.
         encoder: the pre-trained encoder to start from: a folder, or a name on the Hugging Face hub. By default the
             packaged one, all-MiniLM-L6-v2, which knows English.
         model: other settings of the network.
@@ -87,8 +91,9 @@ def train(
     dev_found = None if dev is None else held(dev, label_names=corpus.label_names)
     _warn_of_problems(found, dev_found)
     shown, tell = _progress(progress)
+    exclude = are_exclusive(corpus, exclusive)
     with shown:
-        return recipe.train(
+        labeller = recipe.train(
             corpus,
             None if dev_found is None else dev_found.corpus,
             model=_starting_from(encoder, model),
@@ -97,6 +102,7 @@ def train(
             device=device,
             on_progress=tell,
         )
+    return labeller.with_rules(exclusive_rules(labeller.rules, corpus)) if exclude else labeller
 
 
 def _warn_of_problems(found: TrainingData, dev: TrainingData | None) -> None:
