@@ -91,10 +91,14 @@ def evaluate(
     from zerotag.evaluation.tables import class_table, score_table, side_by_side
     from zerotag.explain import create, spec_of
     from zerotag.io import read_gold
+    from zerotag.text.segmentation import UNICODE
 
     labeller = None if model is None else loaded(model, device, method, threshold)
     masked = _able_to_mask(labeller) if labeller is not None and faithfulness else None
-    chosen_columns = columns(text_column, label_column, negative, input_format, label_names=label_names)
+    segmenter = UNICODE if labeller is None else labeller.manifest.model.segmenter
+    chosen_columns = columns(
+        text_column, label_column, negative, input_format, label_names=label_names, segmenter=segmenter
+    )
     corpus = read_gold(gold, columns=chosen_columns, label_names=labeller.label_names if labeller else None)
     files = scores or []
     own_name, *names = told_apart([model or Path(), *files])
