@@ -99,14 +99,16 @@ def test_csv_is_joined_by_row_number(zerotag: CommandLine, labeller: WordLabelle
 
 def test_workbooks_in_and_out_with_texts_as_texts(zerotag: CommandLine, labeller: WordLabeller) -> None:
     zerotag.succeeds("label", "model", "in.csv", "--out", "out.xlsx", "--threshold", 0.5)
-    header, *rows = python_calamine.CalamineWorkbook.from_path("out.xlsx").get_sheet_by_index(0).to_python()
+    header: list[str]
+    rows: list[list[Any]]
+    header, *rows = python_calamine.CalamineWorkbook.from_path("out.xlsx").get_sheet_by_index(0).to_python()  # type: ignore[assignment]
     assert header == ["id", "text", "note", *NAMES]
     wanted = expected(labeller, nested=False)
     assert [row[:6] for row in rows] == [
         ["" if one[name] is None else one[name] for name in header[:6]] for one in wanted
     ]
     assert [row[6] for row in rows] == [one["zerotag_words"] or "" for one in wanted]
-    assert [json.loads(row[7] or "null") for row in rows] == [one["zerotag_spans"] or None for one in wanted]
+    assert [json.loads(str(row[7] or "null")) for row in rows] == [one["zerotag_spans"] or None for one in wanted]
     assert "<f>" not in zipfile.ZipFile("out.xlsx").read("xl/worksheets/sheet1.xml").decode()  # no formula
     # and back in: the same sentences, whatever else is in the workbook
     message = zerotag.fails("label", "model", "out.xlsx", "--out", "again.csv")

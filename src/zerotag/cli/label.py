@@ -183,6 +183,7 @@ def label(
         typer.echo(f"{out} is complete: nothing is left to do", err=True)
         return
     labeller = loaded(manifest.parent, device, method, threshold)
+    inputs.split_by(labeller.manifest.model.segmenter)
     style = _style(labeller, inputs, colour=out is None)
     joined = _joined(form, inputs, style)
     scorer = create(method, labeller)

@@ -14,6 +14,7 @@ from zerotag.io.rows import Record, Reject, Row, from_record
 from zerotag.io.sources import Position, Source
 from zerotag.io.table_rows import TableRows, as_text
 
+_MOST_UNPACKED = 1 << 30  # bytes; more is no workbook
 _Cells = list[Any]
 
 
@@ -53,7 +54,7 @@ def _sheet(source: Source) -> tuple[list[str], list[tuple[int, _Cells]]]:
         raise ZerotagError(f"{source.name}: workbooks need a package: pip install 'zerotag[excel]'") from None
     if source.path is None:
         raise ZerotagError(f"{source.name}: a workbook cannot be read from there; give a file")
-    with source.opened_for_jumps() as file:
+    with source.opened_for_jumps(_MOST_UNPACKED) as file:
         try:
             book = CalamineWorkbook.from_filelike(file)
             sheets = map(partial(_rows, book), book.sheet_names)
