@@ -27,6 +27,7 @@ CHECKED = (
     "tables",
     "training-data",
     "classes",
+    "spacy",
 )
 
 
