@@ -21,6 +21,7 @@ from zerotag.training.recipe import train
 GUIDES = Path(__file__).parents[1] / "docs" / "guides"
 CHECKED = (
     "../first-result",
+    "corpus-report",
     "evaluating",
     "explaining",
     "scikit-learn",
