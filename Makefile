@@ -23,13 +23,16 @@ LOCK = $(TOOLS)/uv pip compile --quiet --universal --python-version 3.11 --gener
 RUNTIME := --extra minilm --extra serve --extra plots --extra onnx-export
 OPTIONAL := --extra excel --extra spacy --extra chinese --extra japanese --extra thai
 
-.PHONY: demo test lint javascript docs lock sbom browser screenshots clean
+.PHONY: demo test test-all lint javascript docs lock sbom browser screenshots clean
 
 demo: $(VENV)/demo  ## train the demonstration model and show what it found
 	$(BIN)/zerotag demo
 
 test: lint browser  ## everything that must pass before a change lands
 	$(BIN)/python -m pytest
+
+test-all: test  ## also the drills: other programs, in environments of their own, talk to this one
+	$(BIN)/python -m drills.label_studio $(LABEL_STUDIO)
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check src tests

@@ -29,6 +29,7 @@ CHECKED = (
     "training-data",
     "classes",
     "spacy",
+    "annotation-tools",
 )
 
 

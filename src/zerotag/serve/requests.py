@@ -38,18 +38,23 @@ class LabelRequest:
 
 async def read_request(request: Request, settings: Settings, segmenter_of: SegmenterOf) -> LabelRequest:
     """The request of a client, or the problem with it."""
+    body = await read_body(request, settings)
+    if len(body) <= _PARSED_AT_ONCE:
+        return parse(body, settings.limits, segmenter_of)
+    return await asyncio.to_thread(parse, body, settings.limits, segmenter_of)
+
+
+async def read_body(request: Request, settings: Settings) -> bytes:
+    """The body of a request that says it is JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":  # which also keeps out the forms of other people's web pages
         raise HttpError(415, "not_json", "send the request as JSON, with Content-Type: application/json")
     try:
         async with asyncio.timeout(settings.body_seconds):
-            body = await _read_body(request, settings.limits.body_bytes)
+            return await _read_body(request, settings.limits.body_bytes)
     except TimeoutError:
         message = f"the request did not arrive within {settings.body_seconds:g} seconds"
         raise HttpError(408, "too_slow", message) from None
-    if len(body) <= _PARSED_AT_ONCE:
-        return parse(body, settings.limits, segmenter_of)
-    return await asyncio.to_thread(parse, body, settings.limits, segmenter_of)
 
 
 async def _read_body(request: Request, limit: int) -> bytes:
@@ -67,25 +72,34 @@ async def _read_body(request: Request, limit: int) -> bytes:
 
 def parse(body: bytes, limits: Limits, segmenter_of: SegmenterOf) -> LabelRequest:
     """The request in a body."""
-    document = _json(body)
-    if not isinstance(document, dict):
-        _wrong("the request is not a JSON object, as in " + '{"texts": ["It may rain."]}')
+    document = json_object(body, '{"texts": ["It may rain."]}')
     for name in document:
         if name not in _FIELDS:
             _wrong(f"unknown field {name[:40]!r}; there are: {', '.join(_FIELDS)}")
     if "texts" not in document:
         _wrong("the request has no texts", "texts")
-    texts = document["texts"]
+    model, method = _name(document, "model"), _name(document, "method")
+    sentences = sentences_of(document["texts"], limits, segmenter_of(model))
+    return LabelRequest(sentences, model, method, _threshold(document))
+
+
+def json_object(body: bytes, example: str) -> dict[str, Any]:
+    """The object that a body holds."""
+    document = _json(body)
+    if not isinstance(document, dict):
+        _wrong(f"the request is not a JSON object, as in {example}")
+    return document
+
+
+def sentences_of(texts: Any, limits: Limits, segment: Segmenter, name: str = "texts") -> list[Sentence]:
+    """The sentences of a list of texts, within limits; the field they were sent in has a name."""
     if not isinstance(texts, list):
-        _wrong("texts is not a list", "texts")
+        _wrong(f"{name} is not a list", name)
     if len(texts) > limits.texts:
         raise HttpError(
-            413, "too_large", f"the request has {len(texts):,} texts; at most {limits.texts:,}", where="texts"
+            413, "too_large", f"the request has {len(texts):,} {name}; at most {limits.texts:,}", where=name
         )
-    model, method = _name(document, "model"), _name(document, "method")
-    segment = segmenter_of(model)
-    sentences = [_sentence(text, f"texts[{number}]", limits, segment) for number, text in enumerate(texts)]
-    return LabelRequest(sentences, model, method, _threshold(document))
+    return [_sentence(text, f"{name}[{number}]", limits, segment) for number, text in enumerate(texts)]
 
 
 def _json(body: bytes) -> Any:
