@@ -30,10 +30,11 @@ THRESHOLD_SENTENCES = 10  # and the threshold from sentence labels had been foun
 
 def sentence_weights(labels: BoolArray, base_rate: float) -> Floats:
     """How much each sentence counts, as if they had been drawn at the base rate."""
-    share = labels.mean()
+    share = float(labels.mean())
     if share in (0, 1):  # the scores of others are unknown
         return np.ones(len(labels))
-    return np.where(labels, base_rate / share, (1 - base_rate) / (1 - share))
+    weights: Floats = np.where(labels, base_rate / share, (1 - base_rate) / (1 - share))
+    return weights
 
 
 class LabelledWords(NamedTuple):

@@ -52,7 +52,13 @@ class Words(NamedTuple):
 
     def where(self, chosen: NDArray[np.bool_]) -> Words:
         """Some of them."""
-        return Words(*(part[chosen] for part in self))
+        return Words(
+            self.features[chosen],
+            self.logits[chosen],
+            self.positive[chosen],
+            self.weights[chosen],
+            self.sentence[chosen],
+        )
 
 
 class Fit(NamedTuple):
@@ -130,7 +136,7 @@ def _refit_label(words: Words, prior: Calibration, rule: Rule) -> Refitted:
     scores = sigmoid((held_out[best] - fit.shift) / fit.stretch).astype(np.float32)
     held_out_words = LabelledWords(scores, words.positive, words.weights, sentences)
     share = words.weights @ words.positive / words.weights.sum()
-    ignorant = _loss(np.full(len(words.positive), math.log(share / (1 - share))) if share < 1 else held_out[best], words)
+    ignorant = _loss(np.full(len(words.positive), math.log(share / max(1 - share, 1e-6))), words)
     return Refitted(
         change=fit.change / fit.stretch,
         calibration=calibration,
@@ -177,7 +183,9 @@ def fitted(words: Words, prior: Calibration, stiffness: float) -> Fit:
         if not free:
             return float(value), np.array(slope)
         penalty = INDEPENDENT * stiffness
-        return float(value + penalty * change @ change / 2), np.concatenate([slope, wrong @ features + penalty * change])
+        return float(value + penalty * change @ change / 2), np.concatenate(
+            [slope, wrong @ features + penalty * change]
+        )
 
     start = np.concatenate([[math.log(prior.stretch), prior.shift], np.zeros(free)])
     found = minimize(unlikelihood, start, jac=True, method="L-BFGS-B", options={"maxiter": 100}).x
