@@ -16,7 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import replace
 from pathlib import Path
 
-from drills import http_requests, kills, model_folders, reader_files
+from drills import http_requests, kills, model_folders, reader_files, stale_outputs
 from drills.drill import Drill, Problem, Summary, carry_out
 
 _ROOT = Path(__file__).parents[1]
@@ -26,7 +26,8 @@ _SHOWN = 20  # problems of a drill; the state of a run has all
 
 def all_drills() -> list[Drill]:
     """Those that take longest first."""
-    return [*kills.drills(), *http_requests.drills(), *reader_files.drills(), *model_folders.drills()]
+    modules = (kills, http_requests, reader_files, model_folders, stale_outputs)
+    return [drill for module in modules for drill in module.drills()]
 
 
 def main() -> int:
@@ -43,7 +44,7 @@ def main() -> int:
         for drill in all_drills()
         if not asked.names or drill.name.startswith(tuple(asked.names))
     ]
-    os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ |= {"OMP_NUM_THREADS": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
     state = _STATE / f"{_code()}-{asked.seed}-{asked.share:g}"
     found = _run(chosen, asked.seed, state, time.time() + 60 * asked.minutes, asked.jobs)
     print("\nSummary", *found, sep="\n")

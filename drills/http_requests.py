@@ -160,7 +160,7 @@ def _problem(service: Service, request: bytes) -> Problem | None:
     status = head.split(b" ")[1] if head.startswith(b"HTTP/1.1 ") else b""
     if not status.isdigit() or status.startswith(b"5"):
         return Problem("crash", f"{name}: {answer[:200]!r}")
-    if status.startswith(b"4") and body and not _is_error(body):
+    if status.startswith(b"4") and body and not body.startswith(b"HTTP/1.1") and not _is_error(body):
         return Problem("crash", f"{name}: no error in JSON but {body[:200]!r}")
     return None
 

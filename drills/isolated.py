@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import resource
 import time
@@ -45,9 +46,11 @@ class LostError(Exception):
 class Isolated:
     """The process; `work` gets a case, and what it returns comes back."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, *modules: str) -> None:
+        """With modules to import first: what every process has is not a case's doing."""
         self._context = multiprocessing.get_context("spawn")
         self._function = work
+        self._modules = modules
         self._start()
 
     def __call__(self, case: object, megabytes: float = 0.0) -> Outcome:
@@ -73,22 +76,23 @@ class Isolated:
 
     def _start(self) -> None:
         self._ours, theirs = self._context.Pipe()
-        self._process = self._context.Process(target=_serve, args=(theirs, self._function), daemon=True)
+        self._process = self._context.Process(target=_serve, args=(theirs, self._function, self._modules), daemon=True)
         self._process.start()
         theirs.close()
 
 
-def _serve(connection: Connection, work: Work) -> None:
-    import torch  # noqa: F401 (what every process has is not a case's doing)
-    import transformers.models.bert.modeling_bert  # noqa: F401
-
+def _serve(connection: Connection, work: Work, modules: tuple[str, ...]) -> None:
+    for module in modules:
+        importlib.import_module(module)
     _limit_memory()
+    _forget_peak()
     idle = _peak()
     while True:
         try:
             case, seconds = connection.recv()
         except EOFError:
             return
+        _forget_peak()
         started = time.process_time()
         outcome = _outcome(work, case)
         taken = time.process_time() - started
@@ -96,7 +100,6 @@ def _serve(connection: Connection, work: Work) -> None:
             outcome = replace(outcome, kind="hang", reason=f"{taken:.1f} s of the processor; allowed: {seconds:.1f}")
         if _peak() - idle > _MEGABYTES:
             outcome = Outcome("crash", f"{_peak() - idle:.0f} MB of memory")
-            idle = _peak()
         connection.send(outcome)
 
 
@@ -117,5 +120,11 @@ def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (now + _ROOM, now + _ROOM))
 
 
+def _forget_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
 def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """The most megabytes of memory since the peak was forgotten."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024

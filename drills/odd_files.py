@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 FORMATS = (".txt", ".tsv", ".csv", ".jsonl", ".m2", ".parquet")
 _WORDS = ("the", "pump", "may", "fail", "naïve", "字", "😀", "\u200b", "a\u0301", "don't", "1,000", "x" * 300)
-_MOST_REPEATED = 1 << 16  # bytes
+_REPEATED = (1 << 6, 1 << 10, 1 << 14, 1 << 16)  # bytes at most
 _TOKENS = (
     *(
         b"\n",
@@ -63,7 +63,7 @@ def _changed(draw: random.Random, content: bytes) -> bytes:
             return content[:at] + draw.choice(_TOKENS) + content[at + size :]
         case 1:  # the same over and over: what takes quadratic time shows itself
             token = draw.choice(_TOKENS)
-            return content[:at] + token * (draw.randrange(1, _MOST_REPEATED) // len(token)) + content[at:]
+            return content[:at] + token * (draw.randrange(1, draw.choice(_REPEATED)) // len(token)) + content[at:]
         case 2:
             return content[:at]
         case 3:

@@ -32,7 +32,7 @@ def drills() -> list[Drill]:
 
 @contextmanager
 def _prepared(suffix: str, scratch: Path) -> Iterator[Attempt]:
-    use = Isolated(_use)
+    use = Isolated(_use, "pyarrow.parquet", "bulk_runs")
 
     def attempt(draw: random.Random) -> Iterator[Problem | None]:
         its_suffix, content = odd_file(draw, suffix)

@@ -150,7 +150,8 @@ def _label(out: str, folder: Path) -> None:
 
     mock.patch.object(label, "_AT_ONCE", 20).start()
     mock.patch("zerotag.bulk.run.COMMIT_SECONDS", 0.0).start()
-    resume = ("--resume",) if out.split(".")[1] in _APPENDABLE else ("--format", "html" if "html" in out else "text")
+    page = ("--overwrite", "--format", "html" if "html" in out else "text")
+    resume = ("--resume",) if out.split(".")[1] in _APPENDABLE else page
     _command("label", folder / "model", folder / "a.txt", folder / "b.txt", "--out", folder / out, *resume)
 
 
@@ -251,7 +252,7 @@ def _compare(folder: Path) -> None:
 def _compared(folder: Path) -> object:
     """All but what differs from time to time."""
     results = folder / "killed"
-    return sorted(_files(folder)), [_of_a_run(file) for file in sorted((results / "runs").iterdir())]
+    return sorted(_files(folder)), [_of_a_run(file) for file in sorted((results / "runs").glob("[!.]*.json"))]
 
 
 def _of_a_run(file: Path) -> object:
