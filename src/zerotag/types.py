@@ -40,6 +40,12 @@ class Sentence:
             start += len(word) + 1
         return cls(" ".join(words), words, tuple(spans))
 
+    @classmethod
+    def from_spans(cls, text: str, spans: Sequence[tuple[int, int]]) -> Sentence:
+        """A text and where its words start and end, as a segmenter finds them."""
+        # A list first, since large inputs come through here.
+        return cls(text, tuple([text[start:end] for start, end in spans]), tuple(spans))
+
 
 @dataclass(frozen=True, slots=True)
 class Example:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +12,7 @@ from zerotag.decisions import check_threshold
 from zerotag.errors import ZerotagError
 from zerotag.explain import NATIVE, SCORERS
 from zerotag.io.readers import READERS
+from zerotag.text.segmentation import UNICODE
 
 if TYPE_CHECKING:
     from zerotag.io import Columns
@@ -74,6 +75,7 @@ def columns(
     input_format: str | None,
     label_name: str | None = None,
     label_names: str | None = None,
+    segmenter: str = UNICODE,
 ) -> Columns:
     """The shared input options as one object."""
     from zerotag.io import Columns
@@ -85,6 +87,7 @@ def columns(
         format=input_format,
         label_name=label_name,
         class_names=None if label_names is None else tuple(name.strip() for name in label_names.split(",")),
+        segmenter=segmenter,
     )
 
 
@@ -107,6 +110,13 @@ def require_no_input(output: Path | None, inputs: Iterable[Path], option: str) -
     """Refuse to replace what is read."""
     if output is not None and output.resolve() in [one.resolve() for one in inputs]:
         raise ZerotagError(f"{output} is an input, which {option} would replace: choose another name")
+
+
+def told_apart(paths: Sequence[Path]) -> list[str]:
+    """A name for each path: as much of its end as tells it from the others."""
+    resolved = [path.resolve() for path in paths]
+    parts = next((n for n in range(1, 4) if len({path.parts[-n:] for path in resolved}) == len(resolved)), 0)
+    return [str(Path(*path.parts[-parts:])) for path in resolved]
 
 
 def loaded(model: Path, device: str | None, method: str = NATIVE, threshold: float | None = None) -> Labeller:

@@ -30,6 +30,7 @@ from zerotag.config import PRESETS, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.render.progress import TrainingProgress, duration
 from zerotag.text.printable import one_line
+from zerotag.text.segmentation import SEGMENTERS
 from zerotag.types import Rule
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ def train(
     ] = None,
     vectors: Annotated[
         Path | None, typer.Option(help="Word vectors as text (GloVe, word2vec) for --preset bilstm. [at random]")
+    ] = None,
+    segmenter: Annotated[
+        str | None, typer.Option(help=f"What splits texts into words: {', '.join(SEGMENTERS.names())}. [unicode]")
     ] = None,
     head: Annotated[str | None, typer.Option(help="soft-attention, or cls for a plain sentence classifier.")] = None,
     depth: Annotated[
@@ -109,6 +113,7 @@ def train(
             "encoder": encoder,
             "vectors": None if vectors is None else str(vectors),
             "head": head,
+            "segmenter": segmenter,
             "depth": _depth(depth),
             "beta": beta,
         },
@@ -124,7 +129,9 @@ def train(
         },
         forget_depth=depth == "auto",
     )
-    chosen_columns = columns(text_column, label_column, negative, input_format, label_name, label_names)
+    chosen_columns = columns(
+        text_column, label_column, negative, input_format, label_name, label_names, model_config.segmenter
+    )
     corpus, dev_corpus, remarks, left_out = _read(train, dev, chosen_columns, strict=strict)
     from zerotag.training.exclusive import are_exclusive, exclusive_rules
     from zerotag.training.recipe import train as train_labeller

@@ -13,7 +13,6 @@ from zerotag.io.columns import Columns
 from zerotag.io.lines import Line
 from zerotag.io.problems import excerpt, missing_column, shown
 from zerotag.io.sources import Position
-from zerotag.text.segmentation import split
 from zerotag.types import Sentence
 
 MAX_WORD = 1_000  # characters; what is longer is not a word but damage
@@ -128,7 +127,7 @@ def _sentence(where: str, record: Mapping[str, object], columns: Columns) -> Sen
     text, words = record.get(columns.text), record.get(WORDS)
     if isinstance(text, str):
         # Words that are no texts are somebody else's, such as those that zerotag itself writes.
-        return checked(where, _located(where, text, words) if words and _are_texts(words) else split(text))
+        return checked(where, _located(where, text, words) if words and _are_texts(words) else columns.split(text))
     if text is None and _are_texts(words):
         return checked(where, Sentence.from_words(words))
     if columns.text in record:
