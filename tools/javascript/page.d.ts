@@ -66,6 +66,17 @@ interface Unit {
   words: string[] | null;
   start: number;
   key: string;
+  /** The labels that a file gives it, to compare with. */
+  gold?: string[];
+}
+
+type Filter = "all" | "positive" | "negative" | "marked" | "silent" | "corrected" | "wrong";
+type Order = "text" | "highest" | "lowest" | "unsure" | "marked";
+
+interface Listing {
+  search: string;
+  filter: Filter;
+  order: Order;
 }
 
 interface Reading {
@@ -107,6 +118,10 @@ interface Item {
   li: HTMLLIElement;
   view: View | null;
   stale: boolean;
+  /** Its place in the text, from 0. */
+  number: number;
+  /** In pixels; 0 while it is not known. */
+  height: number;
 }
 
 interface HTMLLIElement {
@@ -200,8 +215,20 @@ interface PageElements {
   "progress-bar": HTMLProgressElement;
   "progress-text": HTMLElement;
   "progress-button": HTMLButtonElement;
-  "scale-note": HTMLElement;
   sentences: HTMLElement;
+  side: HTMLElement;
+  pane: HTMLElement;
+  minimap: HTMLCanvasElement;
+  format: HTMLSelectElement;
+  search: HTMLInputElement;
+  filter: HTMLSelectElement;
+  sort: HTMLSelectElement;
+  listed: HTMLElement;
+  "none-listed": HTMLElement;
+  "list-all": HTMLButtonElement;
+  legend: HTMLElement;
+  hint: HTMLElement;
+  "hint-close": HTMLButtonElement;
   "left-out": HTMLElement;
   "word-menu": HTMLElement;
   "model-note": HTMLElement;

@@ -67,7 +67,7 @@ async function call(path, { headers = {}, ...options }) {
     if (answer.ok) return await answer.json();
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Problem("offline", "The server cannot be reached.");
+    throw new Problem("offline", "The server does not answer.");
   }
   const { error } = await answer.json().catch(() => ({}));
   throw new Problem(KINDS[answer.status] ?? "failed", error ? sentenceOf(error.message) : `The server answered with ${answer.status}.`, {

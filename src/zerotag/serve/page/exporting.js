@@ -1,6 +1,6 @@
 // The buttons that copy and download results, links and corrections.
 
-import { byId, counted, present } from "./dom.js";
+import { byId, counted } from "./dom.js";
 import { html } from "./export-html.js";
 import { png } from "./export-png.js";
 import { correctionsJsonl, correctionsTsv, jsonl, tsv } from "./export-text.js";
@@ -22,11 +22,7 @@ const FORMATS = {
  * @param {(text: string) => void} toast
  */
 export function connectExports(session, stateOf, toast) {
-  const chosen = () => {
-    /** @type {HTMLInputElement | null} */
-    const radio = document.querySelector("input[name=format]:checked");
-    return present(radio).value;
-  };
+  const chosen = () => byId("format").value;
   /** @param {() => Promise<void>} action */
   const orSay = (action) => () => action().catch((error) => toast(error.message));
 
@@ -37,7 +33,7 @@ export function connectExports(session, stateOf, toast) {
   };
   const copyResults = async () => {
     const copied = await copy(await FORMATS[chosen()].make(session));
-    toast(copied ? `${chosen().toUpperCase()} copied${shortfall(session)}` : "The browser does not allow copying here. Use Download.");
+    toast(copied ? `${byId("format").selectedOptions[0].text} copied${shortfall(session)}` : "The browser does not allow copying here. Use Download.");
   };
   const copyLink = async () => {
     const link = await linkTo(stateOf());

@@ -17,17 +17,17 @@ const UNIT_NAMES = [...TEXT_NAMES, "words"]; // a row of JSON lines has one of t
  */
 export async function readFile(file) {
   const kind = KINDS.find((suffix) => file.name.toLowerCase().endsWith(suffix));
-  if (!kind) throw new Error(`${file.name} is none of the files this page reads: ${KINDS.join(", ")}.`);
+  if (!kind) throw new Error(`It is none of the files this page reads: ${KINDS.join(", ")}.`);
   if (file.size > MAX_BYTES) {
-    throw new Error(`${file.name} has ${megabytes(file.size)}; this page reads up to ${megabytes(MAX_BYTES)}. Use “zerotag label” for more.`);
+    throw new Error(`It has ${megabytes(file.size)}; this page reads up to ${megabytes(MAX_BYTES)}. Use “zerotag label” for more.`);
   }
   const text = await textOf(file);
-  if (!text.trim()) throw new Error(`${file.name} is empty.`);
+  if (!text.trim()) throw new Error("It is empty.");
   try {
     const content = READERS[kind](text);
     return { name: file.name, ...content };
   } catch (error) {
-    throw new Error(`${file.name}, ${error.message}.`, { cause: error });
+    throw new Error(`${error.message[0].toUpperCase()}${error.message.slice(1)}.`, { cause: error });
   }
 }
 
@@ -62,7 +62,7 @@ async function textOf(file) {
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
   }
-  throw new Error(`${file.name} is not text in UTF-8. Save it as UTF-8 and drop it again.`);
+  throw new Error("It is not text in UTF-8. Save it as UTF-8 and drop it again.");
 }
 
 /**

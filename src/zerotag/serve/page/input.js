@@ -1,7 +1,7 @@
 // Where text comes from: typing, pasting, files, examples.
 
 import { byId, counted, debounced, el, present } from "./dom.js";
-import { EXAMPLES } from "./examples.js";
+import { examplesFor } from "./examples.js";
 import { readFile, unitsOfColumn } from "./files.js";
 import { textUnit, unitsOf, wordsUnit } from "./texts.js";
 
@@ -20,7 +20,7 @@ export class Input {
   /**
    * `onProblem` is told what is wrong with a file, and null when all is well again.
    * @param {Session} session
-   * @param {(problem: string | null) => void} onProblem
+   * @param {(problem: {title: string, message: string} | null) => void} onProblem
    */
   constructor(session, onProblem) {
     this.#session = session;
@@ -30,7 +30,7 @@ export class Input {
       byId("sentences").setAttribute("aria-busy", "true"); // until the work is done, or cannot be
       typed();
     });
-    byId("example").addEventListener("click", () => this.setText(EXAMPLES[this.#nextExample++ % EXAMPLES.length]));
+    byId("example").addEventListener("click", () => this.#showExample());
     byId("clear").addEventListener("click", () => this.#clear());
     byId("file-close").addEventListener("click", () => this.#clear());
     byId("open").addEventListener("click", () => byId("file").click());
@@ -72,6 +72,12 @@ export class Input {
     this.#session.setUnits(unitsOf(this.#text.value));
   }
 
+  #showExample() {
+    const { main } = this.#session;
+    const examples = examplesFor(main ? this.#session.modelOf(main).labels : []);
+    this.setText(examples[this.#nextExample++ % examples.length]);
+  }
+
   #clear() {
     this.setText("");
     this.#text.focus();
@@ -95,7 +101,7 @@ export class Input {
       if (content.columns) this.#useColumn(content.column);
       else this.#useUnits(content.units, content.name);
     } catch (error) {
-      this.#onProblem(error.message);
+      this.#onProblem({ title: `Couldn’t read ${file.name}`, message: error.message });
     }
   }
 
@@ -144,7 +150,7 @@ export class Input {
       if (!event.dataTransfer?.files.length) return;
       event.preventDefault();
       const { files } = event.dataTransfer;
-      if (files.length > 1) this.#onProblem(`These are ${files.length} files; this page shows one at a time. Use “zerotag label” for many.`);
+      if (files.length > 1) this.#onProblem({ title: "One file at a time", message: `These are ${files.length} files. Drop one, or use “zerotag label” for many.` });
       else this.#take(files[0]);
     });
   }

@@ -6,6 +6,8 @@ import { Correcting } from "./correcting.js";
 import { byId, present } from "./dom.js";
 import { connectExports } from "./exporting.js";
 import { Input } from "./input.js";
+import { connectListbar } from "./listbar.js";
+import { Minimap } from "./minimap.js";
 import { listenForShortcuts, moveBetweenWords, toMarked } from "./keys.js";
 import { Outcome } from "./outcome.js";
 import { SentenceList } from "./sentences.js";
@@ -20,11 +22,11 @@ let keyTried = false;
 const root = byId("sentences");
 const outcome = new Outcome(session);
 const controls = new Controls(session);
-const list = new SentenceList(session, root);
+const list = new SentenceList(session, root, byId("pane"));
 const tip = new Tip(session, list, root);
 const correcting = new Correcting(session, list, tip, root);
 const input = new Input(session, (problem) => {
-  if (problem) outcome.notice("file", "This cannot be used", problem, [["Close", () => outcome.clear("file")]]);
+  if (problem) outcome.notice("file", problem.title, problem.message, [["Close", () => outcome.clear("file")]]);
   else outcome.clear("file");
 });
 const work = new Work(session, (state, detail) => {
@@ -35,12 +37,15 @@ const work = new Work(session, (state, detail) => {
 session.on("units readings", () => session.main && work.start());
 session.on("units readings label thresholds corrections", forgetLink);
 session.on("replaced", () => outcome.toast("The model was replaced; this is what the new one says"));
+connectListbar(session);
+new Minimap(session, list);
 connectExports(session, stateOfPage, (text) => outcome.toast(text));
 moveBetweenWords(list, root, (word) => correcting.correct(word));
 listenForShortcuts({
   undo: () => session.undo(),
   keys: {
     "/": () => byId("text").focus(),
+    f: () => byId("search").focus(),
     "[": () => controls.nudge(-1),
     "]": () => controls.nudge(1),
     "\\": () => controls.reset(),
@@ -63,7 +68,7 @@ async function start() {
     addEventListener("hashchange", restore); // not before there are models to show it with
   } catch (problem) {
     if (problem.kind === "key") askForKey(start);
-    else outcome.notice("start", "The models cannot be fetched", `${problem.message} Is “zerotag serve” running?`, [["Try again", start]]);
+    else outcome.notice("start", "Couldn’t fetch the models", `${problem.message} Is “zerotag serve” running?`, [["Try again", start]]);
   }
 }
 
@@ -80,7 +85,7 @@ async function restore() {
   try {
     state = await stateIn(location.hash);
   } catch (error) {
-    outcome.notice("link", "This link cannot be opened", error.message, [["Close", () => outcome.clear("link")]]);
+    outcome.notice("link", "Couldn’t open this link", error.message, [["Close", () => outcome.clear("link")]]);
   }
   restoring = true;
   if (state) show(state);

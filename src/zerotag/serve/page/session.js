@@ -2,6 +2,7 @@
 
 import { Corrections } from "./corrections.js";
 import { present } from "./dom.js";
+import { listed } from "./listing.js";
 import { Result } from "./result.js";
 import { decideSentence, decideWords, position } from "./rule.js";
 
@@ -10,7 +11,7 @@ const MAX_UNITS = 20_000;
 const NATIVE = "native";
 /** @type {Record<string, string>} */
 const METHOD_NAMES = {
-  native: "own scores",
+  native: "model scores",
   random: "random",
   lime: "LIME",
   occlusion: "occlusion",
@@ -48,6 +49,10 @@ export class Session extends EventTarget {
   /** @type {{name: string} | null} */
   source = null; // the file the units came from, if they did
   leftOut = 0; // units beyond the most that are shown
+  /** @type {number[] | null} */
+  numbers = null; // of the units that are listed, in their order; null for all
+  /** @type {Listing} */
+  listing = { search: "", filter: "all", order: "text" };
   corrections = new Corrections();
   /** @type {Map<string, number>} */
   #thresholds = new Map();
@@ -55,6 +60,8 @@ export class Session extends EventTarget {
   #results = new Map(); // reading → unit → Result
   /** @type {Map<string, string>} */
   #refusals = new Map(); // reading and unit → why the service does not take it
+  /** @type {Map<string, Record<string, number>>} */
+  #largest = new Map(); // reading → label → the largest score of any word, where a method has no scale of its own
 
   /**
    * Tells listeners what has changed: readings, units, results, label, thresholds, corrections, or that models were replaced.
@@ -93,7 +100,7 @@ export class Session extends EventTarget {
 
   /** @param {string} name */
   #forgetModel(name) {
-    for (const known of [this.#results, this.#refusals, this.#thresholds]) {
+    for (const known of [this.#results, this.#refusals, this.#thresholds, this.#largest]) {
       for (const key of known.keys()) if (key.startsWith(`${name}\n`)) known.delete(key);
     }
   }
@@ -152,7 +159,34 @@ export class Session extends EventTarget {
     this.units = units.slice(0, MAX_UNITS);
     this.leftOut = units.length - this.units.length;
     this.source = source;
+    this.#list();
     this.announce("units");
+  }
+
+  /**
+   * Lists other sentences, or in another order.
+   * @param {Partial<Listing>} change
+   */
+  list(change) {
+    Object.assign(this.listing, change);
+    this.#list();
+    this.announce("listed");
+  }
+
+  /** Lists what fits now: decisions have changed since. A list that is only searched stays as it is. */
+  relist() {
+    const { filter, order } = this.listing;
+    if (filter !== "all" || order !== "text") this.list({});
+  }
+
+  #list() {
+    const { search, filter, order } = this.listing;
+    this.numbers = !search && filter === "all" && order === "text" ? null : listed(this, this.listing);
+  }
+
+  /** How many sentences are listed. */
+  get listedCount() {
+    return this.numbers?.length ?? this.units.length;
   }
 
   /**
@@ -234,6 +268,34 @@ export class Session extends EventTarget {
     units.forEach((unit, i) => known.set(unit.key, new Result(records[i], model.labels)));
     if (known.size > 2 * MAX_UNITS) this.#forget(known);
     this.announce("results", { units });
+    if (reading.method !== NATIVE && this.#widen(reading, units)) this.announce("scale");
+  }
+
+  /**
+   * Takes new results into the scale of a method; says whether it has changed.
+   * @param {Reading} reading
+   * @param {Unit[]} units
+   */
+  #widen(reading, units) {
+    const before = this.#largest.get(keyOf(reading)) ?? {};
+    const largest = { ...before };
+    for (const unit of units) {
+      for (const [label, scores] of Object.entries(present(this.result(reading, unit)).scores)) {
+        for (const score of scores) largest[label] = Math.max(largest[label] ?? 0, Math.abs(score));
+      }
+    }
+    this.#largest.set(keyOf(reading), largest);
+    return Object.entries(largest).some(([label, score]) => score !== before[label]);
+  }
+
+  /**
+   * The score that has the fullest shade: one for all sentences, so that shades can be compared.
+   * @param {Reading} reading
+   * @param {string} label
+   */
+  fullest(reading, label) {
+    if (reading.method === NATIVE) return Math.max(1, this.serviceRule(reading, label).word_threshold);
+    return this.#largest.get(keyOf(reading))?.[label] || 1;
   }
 
   /** @param {Map<string, Result>} known */
@@ -309,7 +371,7 @@ export class Session extends EventTarget {
 
   /**
    * How strongly a word is shaded, from 0 to 1. The model's own scores are placed around its calibrated threshold;
-   * scores of other methods have no scale of their own and are measured against the largest of the sentence.
+   * scores of other methods have no scale of their own and are measured against the largest in all sentences.
    * @param {Reading} reading
    * @param {string} label
    * @param {Float64Array} scores
@@ -320,7 +382,7 @@ export class Session extends EventTarget {
       const { word_threshold: threshold } = this.serviceRule(reading, label);
       return (i) => position(scores[i], threshold);
     }
-    const largest = scores.reduce((most, score) => Math.max(most, Math.abs(score)), 0) || 1;
+    const largest = this.fullest(reading, label);
     return (i) => Math.max(0, scores[i] / largest);
   }
 
