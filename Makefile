@@ -21,8 +21,9 @@ endef
 LOCK = $(TOOLS)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
   --no-emit-package torch --constraint requirements/torch.txt --custom-compile-command "make lock" $(UPGRADE)
 RUNTIME := --extra minilm --extra serve --extra plots --extra onnx-export
+OPTIONAL := --extra excel --extra spacy --extra chinese --extra japanese --extra thai
 
-.PHONY: demo test lint javascript lock sbom browser screenshots clean
+.PHONY: demo test lint javascript docs lock sbom browser screenshots clean
 
 demo: $(VENV)/demo  ## train the demonstration model and show what it found
 	$(BIN)/zerotag demo
@@ -46,6 +47,9 @@ browser:  ## Chromium for the tests of the page, where it can be had; without it
 	  && apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
 	  || echo "no Chromium: the tests of the page will be skipped; install the package chromium, or set ZEROTAG_CHROMIUM"
 
+docs: $(VENV)/dev  ## the documentation as a site, in site/
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=src $(BIN)/mkdocs build --strict
+
 screenshots: $(VENV)/dev  ## the pictures of the page and of the report
 	test -d zerotag-demo/model || $(BIN)/zerotag demo
 	$(BIN)/python benchmarks/page_screenshots.py zerotag-demo/model docs/images
@@ -54,14 +58,14 @@ lock: $(VENV)/tools/stamp  ## write the locks anew from pyproject.toml, keeping 
 	$(LOCK) requirements/build.in --output-file requirements/build.lock
 	$(LOCK) requirements/tools.in --output-file requirements/tools.lock
 	$(LOCK) pyproject.toml $(RUNTIME) --constraint requirements/build.lock --output-file requirements/runtime.lock
-	$(LOCK) pyproject.toml $(RUNTIME) --extra dev --extra docs --constraint requirements/runtime.lock \
+	$(LOCK) pyproject.toml $(RUNTIME) $(OPTIONAL) --extra dev --extra docs --constraint requirements/runtime.lock \
 	  --output-file requirements/dev.lock
 
 sbom: $(VENV)/demo $(VENV)/tools/stamp  ## sbom.json: what is installed, with versions and licences, as CycloneDX
 	$(TOOLS)/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible --output-file sbom.json
 
 clean:
-	rm -rf $(VENV) tools/javascript/node_modules zerotag-demo
+	rm -rf $(VENV) tools/javascript/node_modules zerotag-demo site
 
 $(BIN)/python:
 	$(PYTHON_FOUND) -m venv $(VENV)

@@ -111,7 +111,7 @@ def ours(labeller: Labeller) -> Run:
             rules=labeller.rules,
             at_once=AT_ONCE,
         )
-        with unfinished(out, None, resume=False) as output:
+        with unfinished(out, None, resume=False, overwrite=True) as output:
             bulk.label_to_file(labelling, output, Encoder(Form("jsonl"), style))
 
     return run

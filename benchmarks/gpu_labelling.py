@@ -82,8 +82,7 @@ def label_file(made: WordLabeller, source: Path, out: Path, hosts: object) -> No
         overlap=Overlap(hosts, made.predictor, made.aligner) if isinstance(hosts, Hosts) else None,
     )
     style = Style(label_names=made.label_names, rules=made.rules, title="")
-    out.unlink(missing_ok=True)
-    with unfinished(out, {"benchmark": str(source)}, resume=False) as output:
+    with unfinished(out, {"benchmark": str(source)}, resume=False, overwrite=True) as output:
         label_to_file(run, output, Encoder(Form("jsonl"), style))
 
 

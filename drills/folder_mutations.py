@@ -82,7 +82,8 @@ def _damaged(draw: random.Random, files: tuple[str, ...]) -> Mutation:
             content[at] ^= 1 << (at % 8)
         elif how == "zeros":
             content[at : at + 64] = bytes(len(content[at : at + 64]))
-        (folder / name).write_bytes({"cut": content[:at], "grow": content + b" {}", "empty": b""}.get(how, content))
+        instead = {"cut": content[:at], "grow": content + b" {}", "empty": bytearray()}
+        (folder / name).write_bytes(instead.get(how, content))
 
     return Mutation(f"{how} {name} at {place:.4f}", apply)
 

@@ -74,10 +74,8 @@ def test_the_first_commands_are_the_goals_of_the_makefile() -> None:
     assert all(re.search(rf"^{goal}:", makefile, flags=re.MULTILINE) for goal in goals)
 
 
-def test_every_file_in_the_tree_and_every_link_exists() -> None:
-    tree = re.search(r"^src/zerotag/\n(.*?)^experiments/", README, flags=re.DOTALL | re.MULTILINE)
-    assert tree is not None
-    for name in re.findall(r"^  (\S+)", tree.group(1), flags=re.MULTILINE):
-        assert (ROOT / "src/zerotag" / name).exists(), name
-    for target in re.findall(r"\]\(((?!http)[^)#]+)", README):
+def test_every_link_leads_somewhere() -> None:
+    targets = re.findall(r"\]\(((?!http)[^)#]+)", README)
+    assert len(targets) > 10
+    for target in targets:
         assert (ROOT / target).exists(), target

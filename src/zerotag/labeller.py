@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from zerotag.errors import ZerotagError
 from zerotag.evaluation.report import Report, evaluate
@@ -18,7 +18,9 @@ from zerotag.inference.predictor import AT_ONCE, Predictor
 from zerotag.io import read_gold
 from zerotag.io.integrity import WEIGHTS
 from zerotag.io.model_folder import Manifest, read_manifest, write_folder
+from zerotag.io.tables import as_table
 from zerotag.render.progress import LiveBar
+from zerotag.results import Results, several, with_results
 from zerotag.text.alignment import Aligner
 from zerotag.text.segmentation import split
 from zerotag.types import Corpus, GoldExample, Labelled, Rule, Scored, Sentence, check_threshold, decide
@@ -79,10 +81,11 @@ class Labeller:
         )
 
     @overload
-    def label(  # type: ignore[overload-overlap]  # a string is one text, though it is a sequence of strings
+    def label(
         self,
         texts: str | Sentence,
         *,
+        text: None = ...,
         method: str = ...,
         threshold: float | Mapping[str, float] | None = ...,
         batch_size: int | None = ...,
@@ -91,27 +94,41 @@ class Labeller:
     @overload
     def label(
         self,
-        texts: Iterable[Text],
+        texts: list[Text] | tuple[Text, ...] | Iterator[Text] | list[str] | list[Sentence] | list[list[str]],
         *,
+        text: None = ...,
         method: str = ...,
         threshold: float | Mapping[str, float] | None = ...,
         batch_size: int | None = ...,
         progress: bool = ...,
-    ) -> list[Labelled]: ...
+    ) -> Results: ...
+    @overload
     def label(
         self,
-        texts: str | Sentence | Iterable[Text],
+        texts: Any,
         *,
+        text: str | None = ...,
+        method: str = ...,
+        threshold: float | Mapping[str, float] | None = ...,
+        batch_size: int | None = ...,
+        progress: bool = ...,
+    ) -> Any: ...
+    def label(
+        self,
+        texts: Any,
+        *,
+        text: str | None = None,
         method: str = "native",
         threshold: float | Mapping[str, float] | None = None,
         batch_size: int | None = None,
         progress: bool = True,
-    ) -> Labelled | list[Labelled]:
+    ) -> Any:
         """Find the words of texts that carry a label.
 
         Args:
-            texts: one text, or any number of them. A text is a string, a list of words that are already split, or a
-                `Sentence`.
+            texts: one text, any number of them, or a table of pandas, polars, pyarrow or datasets. A text is a string,
+                a list of words that are already split, or a `Sentence`.
+            text: the column of the table that has the text. Default: `text`.
             method: how words are scored; `native` is the model's own way, `lime`, `occlusion` and others explain it.
             threshold: the score from which a word has the label, or one for each label by name. By default the
                 model's own, or 0.5 for other methods.
@@ -119,22 +136,35 @@ class Labeller:
             progress: show a bar in a terminal or a notebook if there are many texts.
 
         Returns:
-            One result for one text, a list of results for several, in their order.
+            One result for one text; for several, a list of results in their order, whose `to_frame()` is a table; for a
+            table, a table of the same kind with the columns `zerotag_label`, `zerotag_score`, `zerotag_words` and
+            `zerotag_spans` added, which are empty where the text is.
+
+        Raises:
+            TypeError: the texts are of another kind, or a cell is no text.
+            ZerotagError: a column is missing, or there is one already of those to be added.
 
         Example:
             >>> labeller.label("The pump may fail in winter.").spans  # doctest: +SKIP
             (Span(text='may', start=9, end=12, label='hedge', score=0.98),)
+            >>> labeller.label(frame, text="comment")["zerotag_words"]  # doctest: +SKIP
         """
-        if isinstance(texts, str | Sentence):
-            return self.label([texts], method=method, threshold=threshold)[0]
-        sentences = [*map(as_sentence, texts)]
         decider = self.with_rules(rules_for(method, self.rules))
         if threshold is not None:
             decider = decider.with_threshold(threshold)
-        labelled = decider.stream(sentences, method=method, batch_size=batch_size)
-        if not progress or len(sentences) < MANY_TEXTS:
-            return [*labelled]
-        return [*_with_bar(labelled, len(sentences))]
+
+        def labelled(sentences: Sequence[Sentence]) -> Iterator[Labelled]:
+            found = decider.stream(sentences, method=method, batch_size=batch_size)
+            return _with_bar(found, len(sentences)) if progress and len(sentences) >= MANY_TEXTS else found
+
+        table = as_table(texts)
+        if table is not None:
+            return with_results(table, text, labelled, self.label_names)
+        if text is not None:
+            raise TypeError("text names a column of a table; texts by themselves have none")
+        if isinstance(texts, str | Sentence):
+            return next(labelled([as_sentence(texts)]))
+        return Results(labelled([*map(as_sentence, several(texts))]), self.label_names)
 
     def stream(
         self, sentences: Iterable[Sentence], *, method: str = "native", batch_size: int | None = None
@@ -266,7 +296,12 @@ def as_sentence(text: Text) -> Sentence:
     """A string is split into words, a list of words is kept as it is."""
     if isinstance(text, Sentence):
         return text
-    return split(text) if isinstance(text, str) else Sentence.from_words(text)
+    if isinstance(text, str):
+        return split(text)
+    words = [*text] if isinstance(text, Iterable) else [None]
+    if not all(isinstance(word, str) for word in words):
+        raise TypeError(f"{text!r:.60} is no text: give a string, a list of words, or drop it if it is empty")
+    return Sentence.from_words(words)
 
 
 def located(name_or_folder: str | Path) -> Path:

@@ -120,7 +120,7 @@ def test_parquet(tmp_path: Path) -> None:
     assert reasons[1].startswith("'text' is None; it must be a text")
     assert reasons[2].startswith("an empty sentence")
     for number, end in enumerate(chunk_ends(path), 1):
-        (rest, *_) = [*inputs(path).chunks(end, 100), Chunk([], end, None)]
+        (rest, *_) = [*inputs(path).chunks(end, 100), Chunk([], end, None, ())]
         assert len(rest.sentences) + len(rest.rejected) == 5 - number
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from zerotag.bulk.inputs import Cursor, Rejected
-from zerotag.bulk.journal import Unfinished, folder_of, nothing_left_to_do, rejects_of, unfinished
+from source_files import write
+from zerotag.bulk.inputs import Cursor, Inputs, Rejected
+from zerotag.bulk.journal import Unfinished, folder_of, nothing_left_to_do, record_of, rejects_of, unfinished
 from zerotag.errors import ZerotagError
-from zerotag.io import Position
+from zerotag.io import Columns, Position, Source
 from zerotag.io.writers.jsonl import Origin
 
 ARGUMENTS = {"model": "m", "input": [["a.txt", 3]]}
+NO_INPUTS = Inputs([], Columns())
 BAD = Rejected(Origin("a.txt", 7), "a.txt:7: not UTF-8", "x")
 
 
@@ -120,13 +123,14 @@ def test_killed_while_it_is_moved_to_its_place(tmp_path: Path, monkeypatch: pyte
         patched.setattr(os, "fsync", until_killed(os.fsync))
         with suppress(Killed), unfinished(target, ARGUMENTS, resume=True) as output:
             output.finish(assemble)
-    if not nothing_left_to_do(target, [], resume=True, overwrite=False):
+    if not nothing_left_to_do(target, ARGUMENTS, NO_INPUTS, resume=True, overwrite=False):
         with unfinished(target, ARGUMENTS, resume=True) as output:
             assert output.state.sentences == 2
             output.finish(assemble)
     assert target.read_bytes() == b"<one\n>"
     assert len(rejects_of(target).read_text().splitlines()) == 1
-    assert {path.name for path in tmp_path.iterdir()} - {folder_of(target).name} == {"out", "out.rejected.jsonl"}
+    names = {path.name for path in tmp_path.iterdir()} - {folder_of(target).name}
+    assert names == {"out", "out.rejected.jsonl", "out.run.json"}
 
 
 def test_old_rejects_do_not_stay_beside_a_new_output(tmp_path: Path) -> None:
@@ -135,7 +139,7 @@ def test_old_rejects_do_not_stay_beside_a_new_output(tmp_path: Path) -> None:
     with unfinished(target, ARGUMENTS, resume=False, overwrite=True) as output:
         output.append([b"one\n"], [])
         output.finish()
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "out.run.json"}
 
 
 def test_other_arguments(tmp_path: Path) -> None:
@@ -196,7 +200,7 @@ def test_only_one_writes_at_a_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize("resume", [True, False])
 def test_what_another_run_has_finished_meanwhile_is_not_replaced(tmp_path: Path, resume: bool) -> None:
     target = tmp_path / "out"
-    assert not nothing_left_to_do(target, [], resume=resume, overwrite=False)
+    assert not nothing_left_to_do(target, ARGUMENTS, NO_INPUTS, resume=resume, overwrite=False)
     target.write_bytes(b"theirs")
     with (
         pytest.raises(ZerotagError, match=r"out exists; choose another name or give --overwrite"),
@@ -220,35 +224,92 @@ def test_what_belongs_to_others_is_left_alone(tmp_path: Path) -> None:
 
 def test_places_that_are_taken(tmp_path: Path) -> None:
     target = tmp_path / "out"
-    assert not nothing_left_to_do(target, [], resume=False, overwrite=False)
-    assert not nothing_left_to_do(target, [], resume=True, overwrite=False)
+    assert not nothing_left_to_do(target, ARGUMENTS, NO_INPUTS, resume=False, overwrite=False)
+    assert not nothing_left_to_do(target, ARGUMENTS, NO_INPUTS, resume=True, overwrite=False)
     leave(target, committed=b"one\n")
     with pytest.raises(ZerotagError, match=r"partial holds an unfinished run; --resume goes on .*, --overwrite starts"):
-        nothing_left_to_do(target, [], resume=False, overwrite=False)
-    assert not nothing_left_to_do(target, [], resume=True, overwrite=False)
+        nothing_left_to_do(target, ARGUMENTS, NO_INPUTS, resume=False, overwrite=False)
+    assert not nothing_left_to_do(target, ARGUMENTS, NO_INPUTS, resume=True, overwrite=False)
     with unfinished(target, ARGUMENTS, resume=True) as output:
         output.finish()
-    assert nothing_left_to_do(target, [], resume=True, overwrite=False)
-    assert not nothing_left_to_do(target, [], resume=False, overwrite=True)
+    assert nothing_left_to_do(target, ARGUMENTS, NO_INPUTS, resume=True, overwrite=False)
+    assert not nothing_left_to_do(target, ARGUMENTS, NO_INPUTS, resume=False, overwrite=True)
     with pytest.raises(ZerotagError, match=r"out exists; choose another name or give --overwrite"):
-        nothing_left_to_do(target, [], resume=False, overwrite=False)
+        nothing_left_to_do(target, ARGUMENTS, NO_INPUTS, resume=False, overwrite=False)
     target.unlink()
     with pytest.raises(ZerotagError, match=r"out\.rejected\.jsonl exists; choose another name or give --overwrite"):
-        nothing_left_to_do(target, [], resume=False, overwrite=False)
+        nothing_left_to_do(target, ARGUMENTS, NO_INPUTS, resume=False, overwrite=False)
     with pytest.raises(ZerotagError, match=r"--resume goes on and --overwrite starts anew: give one of them"):
-        nothing_left_to_do(target, [], resume=True, overwrite=True)
+        nothing_left_to_do(target, ARGUMENTS, NO_INPUTS, resume=True, overwrite=True)
     with pytest.raises(ZerotagError, match=r"exists and is not a file: choose another name"):
-        nothing_left_to_do(tmp_path, [], resume=False, overwrite=True)
+        nothing_left_to_do(tmp_path, ARGUMENTS, NO_INPUTS, resume=False, overwrite=True)
 
 
-def test_an_output_older_than_what_it_was_made_from(tmp_path: Path) -> None:
-    target, first, second = (tmp_path / name for name in ("out", "first", "second"))
-    for path in (target, first, second):
-        path.touch()
-        os.utime(path, (1_000, 1_000))
-    assert nothing_left_to_do(target, [first, second], resume=True, overwrite=False)
-    os.utime(second, (1_001, 1_001))
+def finished(target: Path, source: Path) -> Inputs:
+    """An output that was made from a file, all of which was read."""
+    inputs = Inputs([Source(source)], Columns())
+    with unfinished(target, ARGUMENTS, resume=False) as output:
+        output.append([b"one\n"], [])
+        output.state.read = inputs.read_to_the_end()
+        output.append((), ())
+        output.finish()
+    return inputs
+
+
+def refusal(target: Path, arguments: Mapping[str, Any], source: Path) -> str:
+    """Of a run that could go on; starting anew is always allowed, and nothing is written before that."""
+    before = {path: path.read_bytes() for path in target.parent.iterdir()}
+    inputs = Inputs([Source(source)], Columns())
     with pytest.raises(ZerotagError) as caught:
-        nothing_left_to_do(target, [first, second], resume=True, overwrite=False)
-    assert str(caught.value) == f"{target} is older than {second}: --overwrite makes it anew"
-    assert not nothing_left_to_do(target, [first, second], resume=False, overwrite=True)
+        nothing_left_to_do(target, arguments, inputs, resume=True, overwrite=False)
+    assert not nothing_left_to_do(target, arguments, inputs, resume=False, overwrite=True)
+    assert {path: path.read_bytes() for path in target.parent.iterdir()} == before
+    return str(caught.value)
+
+
+def test_a_finished_output_is_only_that_of_the_same_run(tmp_path: Path) -> None:
+    target, source = tmp_path / "out", write(tmp_path, "a.txt", "one\n")
+    finished(target, source)
+    assert nothing_left_to_do(target, ARGUMENTS, Inputs([Source(source)], Columns()), resume=True, overwrite=False)
+    others: list[tuple[dict[str, Any], str]] = [
+        ({**ARGUMENTS, "model": "other"}, "model"),
+        ({"model": "m", "input": [["a.txt", 4]]}, "input"),
+        ({**ARGUMENTS, "threshold": 0.5, "model": None}, "model, threshold"),
+    ]
+    for other, names in others:
+        assert refusal(target, other, source) == f"{target} was made with another {names}: --overwrite makes it anew"
+
+
+def test_a_finished_output_is_not_that_of_a_file_that_changed(tmp_path: Path) -> None:
+    """Though it has the size and the times that it had."""
+    target, source = tmp_path / "out", write(tmp_path, "a.txt", "one\n")
+    finished(target, source)
+    before = source.stat()
+    source.write_text("two\n")
+    os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
+    changed = f"{source} has changed since {target} was made: --overwrite makes it anew"
+    assert refusal(target, ARGUMENTS, source) == changed
+    source.write_text("one\n")
+    target.write_text("longer\n")
+    assert refusal(target, ARGUMENTS, source).startswith(f"{target} has changed since it was made, it had 4 bytes")
+
+
+def test_a_finished_output_that_does_not_say_how_it_was_made(tmp_path: Path) -> None:
+    target, source = tmp_path / "out", write(tmp_path, "a.txt", "one\n")
+    finished(target, source)
+    for damage in ("", "{", "[]", "7", "{}", '{"arguments": {}, "inputs": [{}], "bytes": 4}', "\udcff"):
+        record_of(target).write_bytes(damage.encode(errors="surrogateescape"))
+        line = f"{record_of(target)}, which says how {target} was made, is damaged: --overwrite makes it anew"
+        assert refusal(target, ARGUMENTS, source) == line
+    record_of(target).unlink()
+    line = f"there is no {record_of(target)} that says how {target} was made: --overwrite makes it anew"
+    assert refusal(target, ARGUMENTS, source) == line
+
+
+def test_the_record_of_an_output_that_is_replaced_goes(tmp_path: Path) -> None:
+    target, source = tmp_path / "out", write(tmp_path, "a.txt", "one\n")
+    finished(target, source)
+    with unfinished(target, None, resume=False, overwrite=True) as output:
+        output.append([b"from a pipe\n"], [])
+        output.finish()
+    assert not record_of(target).exists()

@@ -216,7 +216,7 @@ from pathlib import Path
 
 def main():  # workers import this file, too, and need none of these
     import tiny
-    from test_overlap import label, made_run
+    from test_pipeline import label, made_run
     from zerotag.io.writers.appendable import Form
     from zerotag.bulk.workers import Hosts
 

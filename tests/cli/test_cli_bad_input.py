@@ -204,7 +204,7 @@ MISTAKES = {
     ),
     "an unfinished training in the way": Mistake(
         TRAIN,
-        "cannot write {here}/model.partial: File exists",
+        "cannot write {here}/model.partial: Not a directory",
         {"train.tsv": GOOD, "model.partial": "mine"},
     ),
     "depth too large": Mistake(TRAIN + " --depth 5", "depth 5 is not in 1..4 for encoder", {"train.tsv": GOOD}),

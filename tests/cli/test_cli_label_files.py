@@ -20,7 +20,9 @@ from commands import CommandLine, Started, error_line
 from zerotag.bulk.run import Progress
 from zerotag.cli import label as label_command
 from zerotag.cli.label_progress import describe
+from zerotag.labeller import WordLabeller, load
 from zerotag.render import progress as cli_progress
+from zerotag.types import Rule
 
 TEXTS = [" ".join(words) for words, _ in tiny.sentences(9)]
 SECONDS = re.compile(r"\d+ s \([\d,.]+ sentences/s\)")
@@ -210,17 +212,41 @@ def test_a_complete_output_is_not_called_so_for_other_files(zerotag: CommandLine
     assert zerotag.fails("label", model, tmp_path / "gone.txt", *to_go_on) == f"{tmp_path / 'gone.txt'}: no such file"
     assert "gone is not a folder" in zerotag.fails("label", tmp_path / "gone", source, *to_go_on)
     assert "has no zerotag.json" in zerotag.fails("label", tmp_path, source, *to_go_on)
-    later = out.stat().st_mtime + 1
-    os.utime(source, (later, later))
-    assert (
-        zerotag.fails("label", model, source, *to_go_on) == f"{out} is older than {source}: --overwrite makes it anew"
-    )
-    manifest = tmp_path / "model" / "zerotag.json"
-    shutil.copytree(model, manifest.parent)
-    os.utime(source, (0, 0))
-    os.utime(manifest, (later, later))
-    line = zerotag.fails("label", manifest.parent, source, *to_go_on)
-    assert line == f"{out} is older than {manifest}: --overwrite makes it anew"
+    other = tmp_path / "other.txt"
+    other.write_text("a pump\n")
+    start, end = f"{out} was made with another ", ": --overwrite makes it anew"
+    others: dict[str, list[object]] = {
+        "input": [model, other],
+        "threshold": [model, source, "--threshold", "0.7"],
+        "method": [model, source, "--method", "random"],
+        "output format": [model, source, "--source"],
+    }
+    for what, arguments in others.items():
+        assert zerotag.fails("label", *arguments, *to_go_on) == f"{start}{what}{end}"
+    copied = tmp_path / "model"
+    shutil.copytree(model, copied)
+    assert "nothing is left to do" in zerotag("label", copied, source, *to_go_on).err  # the same model elsewhere
+    labeller = load(model).with_rules([Rule(word_threshold=0.7, origin="a test")])
+    assert isinstance(labeller, WordLabeller)
+    labeller.save_pretrained(copied)
+    assert zerotag.fails("label", copied, source, *to_go_on) == f"{start}model{end}"
+
+
+@pytest.mark.parametrize("form", ["jsonl", "tsv", "parquet", "jsonl.zst"])
+def test_an_input_that_changed_is_noticed_though_size_and_time_are_as_before(
+    zerotag: CommandLine, model: Path, tmp_path: Path, form: str
+) -> None:
+    source, out = tmp_path / "in.txt", tmp_path / f"out.{form}"
+    source.write_text("a pump\n")
+    zerotag.succeeds("label", model, source, "--out", out)
+    before, written = source.stat(), out.read_bytes()
+    source.write_text("a pimp\n")
+    os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
+    line = zerotag.fails("label", model, source, "--out", out, "--resume")
+    assert line == f"{source} has changed since {out} was made: --overwrite makes it anew"
+    assert out.read_bytes() == written
+    zerotag.succeeds("label", model, source, "--out", out, "--overwrite")
+    assert "nothing is left to do" in zerotag("label", model, source, "--out", out, "--resume").err
 
 
 def commit_often_and_limit_files(size: int) -> None:

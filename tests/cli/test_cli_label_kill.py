@@ -68,6 +68,7 @@ class Labelling:
         self.folder = folder
         self.out = folder / name
         self.rejected = folder / f"{name}.rejected.jsonl"
+        self.record = folder / f"{name}.run.json"
         self.journal = folder / f"{name}.partial" / "journal"
         self.arguments = ["label", model, *sources, "--out", self.out, "--resume"]
 
@@ -77,9 +78,10 @@ class Labelling:
     def run(self, prepare: Callable[[], None] = small_chunks) -> Outcome:
         return self.start(prepare).outcome()
 
-    def result(self) -> tuple[bytes, bytes]:
-        assert sorted(path.name for path in self.folder.iterdir()) == [self.out.name, self.rejected.name]
-        return self.out.read_bytes(), self.rejected.read_bytes()
+    def result(self) -> tuple[bytes, ...]:
+        files = (self.out, self.rejected, self.record)
+        assert sorted(self.folder.iterdir()) == sorted(files)
+        return tuple(file.read_bytes() for file in files)
 
 
 @pytest.mark.parametrize("form", ["jsonl.zst", "tsv.gz"])  # those of Parquet are tested with every state, below

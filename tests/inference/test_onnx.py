@@ -31,6 +31,7 @@ from zerotag.inference import onnx_export, onnx_predictor
 from zerotag.inference.onnx_export import export
 from zerotag.inference.predictor import predict
 from zerotag.inference.quantization import quantise, quantised_columns
+from zerotag.io.integrity import ENCODER, HEAD
 from zerotag.labeller import Labeller, WordLabeller, load
 from zerotag.types import Rule, Scored, Sentence
 
@@ -133,7 +134,7 @@ def test_the_manifest_says_what_was_done(folder: Path, int8_folder: Path, origin
 
 
 def test_nothing_of_this_machine_is_in_the_graphs(folder: Path, int8_folder: Path) -> None:
-    for file in (folder / onnx_predictor.ENCODER, folder / onnx_predictor.HEAD, int8_folder / onnx_predictor.ENCODER):
+    for file in (folder / ENCODER, folder / HEAD, int8_folder / ENCODER):
         content = file.read_bytes()
         assert b".py" not in content
         assert b"site-packages" not in content
@@ -222,13 +223,13 @@ def test_a_wrong_export_is_not_written(
     original: WordLabeller, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def write_other_encoder(_: object, file: Path) -> None:
-        model = onnx.load(folder / onnx_predictor.ENCODER)
+        model = onnx.load(folder / ENCODER)
         bias = next(tensor for tensor in model.graph.initializer if tensor.name.endswith("LayerNorm.bias"))
         bias.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(bias) + np.float32(0.1), bias.name))
         onnx.save(model, file)
 
     monkeypatch.setattr(onnx_export, "_write_encoder", write_other_encoder)
-    monkeypatch.setattr(onnx_export, "_write_head", lambda *_: shutil.copy(folder / onnx_predictor.HEAD, _[-1]))
+    monkeypatch.setattr(onnx_export, "_write_head", lambda *_: shutil.copy(folder / HEAD, _[-1]))
     with pytest.raises(ZerotagError, match=r"^encoders of type 'bert' cannot be exported .*scores differ by 0\."):
         export(original, tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
@@ -238,7 +239,7 @@ def test_weights_of_8_bits_that_lose_too_much_are_not_written(
     original: WordLabeller, int8_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def write_noise(file: Path) -> None:
-        model = onnx.load(int8_folder / onnx_predictor.ENCODER)
+        model = onnx.load(int8_folder / ENCODER)
         for tensor in model.graph.initializer:
             if tensor.name.endswith("LayerNorm.bias"):
                 bias = numpy_helper.to_array(tensor)
@@ -280,7 +281,9 @@ def test_several_threads_change_nothing(folder: Path, monkeypatch: pytest.Monkey
 def test_what_goes_wrong_in_a_thread_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exported = load(folder)
     monkeypatch.setattr(exported.predictor, "_encoder", None)
-    with pytest.raises(AttributeError):
+    with pytest.raises(
+        ZerotagError, match=r"^ONNX Runtime cannot run the model \('NoneType' object has no attribute 'run'"
+    ):
         next(exported.score(SENTENCES))
 
 

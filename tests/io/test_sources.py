@@ -124,7 +124,7 @@ def test_folder(tmp_path: Path, entry: Callable[[Path], object], name: str) -> N
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_no_permission(tmp_path: Path, entry: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch) -> None:
     # Simulated, because nothing is forbidden to those who run the tests as root.
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     path = write(tmp_path, "a.tsv", RECORDS["tsv"])

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from services import Reply, Service, until
 from zerotag.explain import create
 from zerotag.inference.cancellation import CancelToken, WorkCancelledError, cancellable
 from zerotag.inference.torch_predictor import TorchPredictor
+from zerotag.labeller import Labeller, load
 from zerotag.serve.settings import Settings
 from zerotag.types import Sentence
 
@@ -163,25 +165,48 @@ def test_work_that_does_not_end_cannot_hold_up_the_service(
     assert "the service ends although work in one-explain does not" in caplog.text
 
 
-def test_a_reload_that_hangs_leaves_the_earlier_model_at_work(tmp_path: Path) -> None:
+def test_a_reload_that_hangs_leaves_the_earlier_model_at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, other = tmp_path / "one", tmp_path / "other"
+    hanging: set[Path] = set()
+
+    def load_slowly(its_folder: Path, **options: Any) -> Labeller:
+        while its_folder in hanging:  # as on a network file system that is away
+            time.sleep(0.05)
+        return load(its_folder, **options)
+
+    monkeypatch.setattr("zerotag.serve.model_registry.load", load_slowly)
     tiny.labeller().save_pretrained(folder)
     tiny.labeller().save_pretrained(other)
     settings = Settings(watch_seconds=0.05, reload_seconds=1.0)
     with Service({"one": folder, "other": other}, settings) as service:
-        manifest = folder / "zerotag.json"
-        whole = manifest.read_bytes()
-        manifest.unlink()
-        os.mkfifo(manifest)
+        hanging.add(folder)
+        tiny.labeller(labels=("never",)).save_pretrained(folder)
         until(lambda: service.get("/readyz").status == 503)
         hangs = "not ready: loading its folder did not end within 1 seconds"
         assert service.get("/readyz").json["models"] == {"one": hangs, "other": "ready"}
         assert service.label(["the pump may fail"]).status == 200
         tiny.labeller(labels=("new",)).save_pretrained(other)
         until(lambda: service.get("/v1/models").json["models"][1]["labels"] == ["new"])
+        hanging.clear()
+        tiny.labeller(labels=("newer",)).save_pretrained(folder)
+        until(lambda: service.get("/readyz").status == 200)
+        assert service.get("/v1/models").json["models"][0]["labels"] == ["newer"]
+
+
+def test_a_reload_of_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    folder = tmp_path / "one"
+    tiny.labeller().save_pretrained(folder)
+    with Service({"one": folder}, Settings(watch_seconds=0.05)) as service:
+        manifest = folder / "zerotag.json"
+        whole = manifest.read_bytes()
+        manifest.unlink()
+        os.mkfifo(manifest)
+        refused = "ready; its new folder cannot be loaded"
+        until(lambda: service.get("/readyz").json["models"] == {"one": refused}, 10)
+        assert service.label(["the pump may fail"]).status == 200
         manifest.unlink()
         manifest.write_bytes(whole)
-        until(lambda: service.get("/readyz").status == 200)
+        until(lambda: service.get("/readyz").json["models"] == {"one": "ready"})
 
 
 def test_the_command_ends_within_its_bound_after_sigterm(folder: Path) -> None:

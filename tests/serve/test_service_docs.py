@@ -1,4 +1,4 @@
-"""The examples of docs/service.md work as they stand there."""
+"""The examples of docs/guides/service.md work as they stand there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import tiny
 from services import Service
 from zerotag.serve.settings import Limits, Settings
 
-PAGE = (Path(__file__).parents[2] / "docs" / "service.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "service.md").read_text(encoding="utf-8")
 KEY = "0123456789abcdef"
 
 

@@ -59,8 +59,8 @@ def nothing_left_to_do(
         return False
     if resume and target.exists():
         _refuse_what_another_run_made(target, arguments, inputs)
-        with suppress(OSError):
-            folder.rmdir()  # the last that a kill can leave
+        with suppress(OSError, ZerotagError), only_us(folder):
+            folder.rmdir()  # the last that a kill can leave, with its lock
         return True
     _refuse_to_replace(target)
     return False

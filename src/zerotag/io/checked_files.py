@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, NoReturn
 
 from zerotag.errors import ZerotagError
 
@@ -14,7 +15,7 @@ LARGEST_JSON = 2**24  # bytes; manifests and configurations have some thousands
 DEEPEST_JSON = 32  # levels of objects and lists; they have four
 
 
-def open_regular(file: Path) -> BinaryIO:
+def open_regular(file: Path) -> BufferedReader:
     """Open a regular file, or one that a symbolic link leads to.
 
     A FIFO would never end, and to open a device may do something; an empty file is none of a model's. Raises OSError

@@ -15,17 +15,25 @@ class Columns:
     text: the column with the raw text.
     labels: one column of label names, or several columns of 0 and 1 that name one label each.
     negative: the values that mean "no label"; None: `O`, `c`, `false`, `no`. The number 0 always does.
+    class_names: what the labels 0, 1, 2 and so on mean, where they are the numbers of classes; then 0 is the first.
+    label_name: the label that 1, `true` and `yes` mean in a single column; None: the one it is named after.
     format: tsv, csv, jsonl, parquet, m2 or text; None: by the suffix of the file.
     """
 
     text: str = "text"
     labels: tuple[str, ...] = ("label",)
     negative: tuple[str, ...] | None = None
+    class_names: tuple[str, ...] | None = None
+    label_name: str | None = None
     format: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("labels", "negative"):
+        for name in ("labels", "negative", "class_names"):
             if isinstance(getattr(self, name), str):
                 raise ZerotagError(f"{name} is {shown(getattr(self, name))}; give a tuple of texts")
         if not self.labels or len(set(self.labels)) < len(self.labels):
             raise ZerotagError(f"labels is {shown(self.labels)}; name at least one column, and none twice")
+        if self.class_names is not None and len(set(self.class_names)) < max(2, len(self.class_names)):
+            raise ZerotagError(f"class names are {shown(self.class_names)}; give two or more, and none twice")
+        if self.label_name is not None and (len(self.labels) > 1 or self.class_names is not None):
+            raise ZerotagError("a label name is for one column of 0 and 1: several columns, or classes, have their own")

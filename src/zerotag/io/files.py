@@ -174,11 +174,16 @@ def _recover(folder: Path) -> None:
 def delete_folder(folder: Path) -> None:
     """Remove a folder, whole or not at all: half of one would look like something unfinished."""
     with only_us(folder):
-        deleted = _beside(folder, _DELETED)
-        disk.remove(deleted)
-        disk.rename(folder, deleted)
-        disk.sync(folder.parent)
-        disk.remove(deleted)
+        delete_our_folder(folder)
+
+
+def delete_our_folder(folder: Path) -> None:
+    """The same for whoever holds the lock of the folder."""
+    deleted = _beside(folder, _DELETED)
+    disk.remove(deleted)
+    disk.rename(folder, deleted)
+    disk.sync(folder.parent)
+    disk.remove(deleted)
 
 
 def make_folders(folder: Path) -> None:

@@ -21,6 +21,7 @@ class LabelScheme:
 
     0, `false`, `no`, `O` and `c` (or 0 and the values the user gave) mean no label; 1, `true` and `yes` mean the
     label that the column is named after; anything else is itself the name of a label, or several with `|` between.
+    Where the numbers of classes have names, a number is the name of its class.
     """
 
     def __init__(self, columns: Columns, label_names: Sequence[str] | None) -> None:
@@ -52,7 +53,7 @@ class LabelScheme:
         if self._known is not None:
             self._refuse_lone_flags(self._known)
             return self._known
-        found = sorted({name for name in self._meanings.values() if name is not None})
+        found = sorted({name for name in self._meanings.values() if name is not None}, key=self._class_number)
         negative = self._columns.negative
         if found and negative and not self._negatives:
             raise ZerotagError(
@@ -65,8 +66,14 @@ class LabelScheme:
                 "say which values mean no label with --negative"
             )
         if not found:  # then it is the label that "yes" would have meant
-            found = [next((yes for _, yes in self._meanings if yes is not None), self._columns.labels[0])]
+            yes = self._columns.label_name or next((yes for _, yes in self._meanings if yes), self._columns.labels[0])
+            found = [yes]
         return tuple(found)
+
+    def _class_number(self, name: str) -> tuple[int, str]:
+        """Classes in their order, other labels by name."""
+        classes = self._columns.class_names or ()
+        return (classes.index(name) if name in classes else len(classes), name)
 
     def _known_names(self, label_names: Sequence[str] | None) -> tuple[str, ...] | None:
         columns = self._columns.labels
@@ -111,7 +118,7 @@ class LabelScheme:
                 yield value
 
     def _name(self, cell: Cell, value: object) -> str | None:
-        text = _written(cell, value)
+        text = self._class_name(cell, _written(cell, value))
         key = (text, cell.yes)
         if key not in self._meanings:
             self._meanings[key] = self._meaning(cell, text)
@@ -120,18 +127,32 @@ class LabelScheme:
             self._negatives[text] += 1
         return name
 
+    def _class_name(self, cell: Cell, text: str) -> str:
+        """The name of a class, where a text is its number."""
+        classes = self._columns.class_names
+        number = None if classes is None or text in classes else _number(text)
+        if classes is None or number is None:
+            return text
+        if number not in range(len(classes)):
+            raise ZerotagError(
+                f"{cell.where}: there is no class {shown(text)}; {len(classes)} classes are named, from 0 on: "
+                f"{listed(classes)}; name them all"
+            )
+        return classes[int(number)]
+
     def _meaning(self, cell: Cell, text: str) -> str | None:
         """The name of the label that a text means, None for no label."""
         if self._known is not None and text in self._known:
             return text
-        number = _number(text)
+        number = None if self._columns.class_names else _number(text)
         if self._is_negative(text, number):
             return None
         if number == 1 or text.lower() in _POSITIVE_WORDS:
             return self._yes_of(cell, text)
         if number is not None:
             raise ZerotagError(
-                f"{cell.where}: the label {shown(text)} is a number other than 0 and 1; give labels names, or 0 and 1"
+                f"{cell.where}: the label {shown(text)} is a number other than 0 and 1; give labels names, or 0 and 1, "
+                "or say what 0, 1, 2 ... mean with --label-names"
             )
         return self._checked(cell, text, text)
 
@@ -145,6 +166,8 @@ class LabelScheme:
     def _yes_of(self, cell: Cell, text: str) -> str:
         if self._known is not None and len(self._known) == 1 and not self._several_columns:
             return self._known[0]
+        if self._columns.label_name is not None:
+            return self._checked(cell, self._columns.label_name, text)
         if cell.yes is None:
             raise ZerotagError(f"{cell.where}: {shown(text)} does not say which label; write its name")
         return self._checked(cell, cell.yes, text)

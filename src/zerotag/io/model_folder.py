@@ -189,10 +189,10 @@ def _check_values(document: dict[str, Any]) -> None:
     for name, (kind, allowed) in _KINDS.items():
         if not isinstance(document[name], kind):
             raise ValueError(f"{name} {document[name]!r:.80} is out of range; allowed: {allowed}")
-    for name, (kind, allowed) in _KINDS_WITHIN.items():
+    for name, (kinds, allowed) in _KINDS_WITHIN.items():
         values = document[name].values() if isinstance(document[name], dict) else document[name]
         for value in values:
-            if not isinstance(value, kind) or isinstance(value, bool):
+            if not isinstance(value, kinds) or isinstance(value, bool):
                 raise ValueError(f"{name} {value!r:.80} is out of range; allowed: {allowed}")
     if len(set(document["label_names"])) != len(document["label_names"]) or not all(document["label_names"]):
         raise ValueError(f"label_names {document['label_names']!r:.80} are out of range; allowed: different texts")

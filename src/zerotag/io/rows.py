@@ -86,14 +86,21 @@ def check_word(where: str, word: str) -> None:
         )
 
 
-def check_columns(where: str, existing: Collection[str], columns: Columns, *, labelled: bool) -> None:
+def check_columns(
+    where: str,
+    existing: Collection[str],
+    columns: Columns,
+    *,
+    labelled: bool,
+    options: tuple[str, str] = ("--text-column", "--label-column"),
+) -> None:
     """Refuse records without a text or words, or without any kind of labels if `labelled`."""
     if columns.text not in existing and WORDS not in existing:
-        raise missing_column(where, columns.text, existing, "--text-column")
+        raise missing_column(where, columns.text, existing, options[0])
     missing = [name for name in columns.labels if name not in existing]
     follows_words = len(missing) == len(columns.labels) and (WORD_LABELS in existing or SPANS in existing)
     if labelled and missing and not follows_words:
-        raise missing_column(where, missing[0], existing, "--label-column")
+        raise missing_column(where, missing[0], existing, options[1])
 
 
 def from_record(where: str, record: Mapping[str, object], columns: Columns, *, labelled: bool) -> Row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ def train(
     *,
     text: str | None = None,
     label: str | Sequence[str] | None = None,
+    negative: str | Sequence[str] | None = None,
+    label_names: Sequence[str] | None = None,
     dev: Any = None,
     encoder: str | Path | None = None,
     model: ModelConfig | None = None,
@@ -37,12 +40,16 @@ def train(
     """Train a word labeller on sentence labels. No word label can reach it: a corpus to train on has no place for one.
 
     Args:
-        data: sentences with labels: the path of a file (CSV, TSV, JSON lines, Parquet, M2), a `Corpus` as
-            `zerotag.read` returns it, a list of texts (with `labels`), or a list of (text, label) pairs.
+        data: sentences with labels: the path of a file (CSV, TSV, JSON lines, Parquet, M2), a table of pandas, polars,
+            pyarrow or datasets, a list of dictionaries, a `Corpus` as `zerotag.read` returns it, a list of texts (with
+            `labels`), or a list of (text, label) pairs.
         labels: one for each text of a list: a label's name, a list of names, or True and False.
-        text: the column of the file that has the text. Default: `text`.
-        label: the column of the file that has the label, or several columns of 0 and 1; for lists, the name of the
-            label that True means. Default: `label`.
+        text: the column of the file or table that has the text. Default: `text`.
+        label: the column of the file or table that has the label, or several columns of 0 and 1; for lists, the name of
+            the label that True means. Default: `label`.
+        negative: the label, or labels, that mean "none". Default: `O`, `c`, `0`, `false` and `no`.
+        label_names: what the labels 0, 1, 2 and so on mean, where they are the numbers of classes. A `ClassLabel` of
+            datasets knows.
         dev: development sentences, of the same kind as `data`: they choose the epoch and the thresholds. By default a
             tenth of the training sentences is taken.
         encoder: the pre-trained encoder to start from: a folder, or a name on the Hugging Face hub. By default the
@@ -63,11 +70,13 @@ def train(
         TypeError: `data` is of a kind that is not listed above.
 
     Example:
+        >>> labeller = zerotag.train(frame, text="comment", label="toxic")  # doctest: +SKIP
         >>> labeller = zerotag.train(texts, labels, label="hedge")  # doctest: +SKIP
         >>> labeller.label("The pump may fail in winter.").spans  # doctest: +SKIP
     """
-    corpus = as_corpus(data, labels, text=text, label=label)
-    dev_corpus = None if dev is None else as_corpus(dev, text=text, label=label, label_names=corpus.label_names)
+    held = partial(as_corpus, text=text, label=label, negative=negative, class_names=label_names)
+    corpus = held(data, labels)
+    dev_corpus = None if dev is None else held(dev, label_names=corpus.label_names)
     shown, tell = _progress(progress)
     with shown:
         return recipe.train(

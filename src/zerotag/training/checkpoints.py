@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from zerotag.errors import ZerotagError
-from zerotag.io.files import delete_folder, disk, explained, whole_folder
+from zerotag.io.files import delete_our_folder, disk, explained, whole_folder
 from zerotag.modeling.network import Network
 
 
@@ -122,8 +122,8 @@ class Checkpoints:
             network.load_state_dict(load_file(self._best(epoch) / _NETWORK))
 
     def delete(self) -> None:
-        """Nobody will go on with this training."""
-        delete_folder(self._training)
+        """Nobody will go on with this training, which is locked while it runs."""
+        delete_our_folder(self._training)
 
     def _best(self, epoch: int) -> Path:
         return self._folder / f"best-{epoch:04d}"

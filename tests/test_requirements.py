@@ -14,11 +14,12 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
 RUNTIME_EXTRAS = ("minilm", "serve", "plots", "onnx-export")  # as in the Makefile
+OPTIONAL_EXTRAS = ("excel", "spacy", "chinese", "japanese", "thai")
 ASKED = {
     "build.lock": [],
     "tools.lock": [],
     "runtime.lock": RUNTIME_EXTRAS,
-    "dev.lock": (*RUNTIME_EXTRAS, "dev", "docs"),
+    "dev.lock": (*RUNTIME_EXTRAS, *OPTIONAL_EXTRAS, "dev", "docs"),
 }
 
 

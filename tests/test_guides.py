@@ -1,0 +1,79 @@
+"""The guides do what they say: their commands and their Python run as they stand there, on a tiny encoder."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tiny
+import toy
+from commands import CommandLine
+from zerotag.config import ModelConfig, TrainConfig
+from zerotag.modeling import encoders
+from zerotag.training.recipe import train
+
+GUIDES = Path(__file__).parents[1] / "docs" / "guides"
+CHECKED = (
+    "scikit-learn",
+    "tables",
+)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.encoder_folder(tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory, encoder: Path) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "model"
+    settings = TrainConfig(teacher_epochs=0, epochs=5, batch_size=8, learning_rate=5e-3)
+    labeller = train(toy.corpus(120), model=ModelConfig(encoder=str(encoder), depth=1), training=settings)
+    labeller.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def here(tmp_path: Path, model: Path, encoder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files that guides speak of; the packaged encoder is a tiny one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(encoders, "packaged_folder", lambda: encoder)
+    Path("model").symlink_to(model)
+    gold = toy.gold(40, seed=3)
+    toy.write_tsv(Path("gold.tsv"), gold)
+    Path("new.txt").write_text("".join(f"{one.sentence.text}\n" for one in gold), encoding="utf-8")
+    rows = "".join(f"{one.sentence.text},{int(one.labels[0])}\n" for one in toy.gold(60))
+    Path("sentences.csv").write_text(f"text,label\n{rows}", encoding="utf-8")
+    Path("comments.csv").write_text(f"comment,toxic\n{rows}", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_a_guide(name: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
+    text = (GUIDES / f"{name}.md").read_text(encoding="utf-8")
+    known: dict[str, Any] = {"__name__": "__main__"}
+    blocks = re.findall(r"^```(bash|python)\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    assert blocks
+    for language, code in blocks:
+        if language == "python":
+            exec(compile(code, f"{name}.md", "exec"), known)
+        else:
+            for command in commands(code):
+                CommandLine(capsys).succeeds(*command)
+
+
+def commands(code: str) -> Iterator[list[str]]:
+    """The commands of zerotag in a block; what installs something is left out."""
+    for line in code.replace("\\\n", " ").splitlines():
+        match shlex.split(line, comments=True):
+            case ["zerotag", *arguments]:
+                yield arguments
+            case ["pip" | "pipx" | "uv", *_] | []:
+                pass
+            case other:
+                raise AssertionError(f"a command that no test runs: {other}")
