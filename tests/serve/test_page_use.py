@@ -339,7 +339,9 @@ def test_the_list_is_searched_filtered_and_sorted(page: Page) -> None:
     page.select_option("#sort", "lowest")
     expect(numbers).to_have_text(["2", "1", "3"])
     page.select_option("#sort", "marked")
-    counts = page.locator("#sentences > li").evaluate_all("all => all.map(li => li.querySelectorAll('.yes[data-word]').length)")
+    counts = page.locator("#sentences > li").evaluate_all(
+        "all => all.map(li => li.querySelectorAll('.yes[data-word]').length)"
+    )
     assert counts == sorted(counts, reverse=True)
 
 

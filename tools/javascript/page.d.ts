@@ -4,6 +4,7 @@ type Session = import("../../src/zerotag/serve/page/session.js").Session;
 type SentenceList = import("../../src/zerotag/serve/page/sentences.js").SentenceList;
 type Tip = import("../../src/zerotag/serve/page/tip.js").Tip;
 type Result = import("../../src/zerotag/serve/page/result.js").Result;
+type Workspace = import("../../src/zerotag/serve/page/workspace.js").Workspace;
 type Problem = import("../../src/zerotag/serve/page/api.js").Problem;
 
 // What the service answers.
@@ -66,8 +67,10 @@ interface Unit {
   words: string[] | null;
   start: number;
   key: string;
-  /** The labels that a file gives it, to compare with. */
+  /** The labels that a file gives it, to compare with, and its row there. */
   gold?: string[];
+  row?: number;
+  id?: string;
 }
 
 type Filter = "all" | "positive" | "negative" | "marked" | "silent" | "corrected" | "wrong";
@@ -165,6 +168,71 @@ interface Table {
   rows: Row[];
 }
 
+/** A table that was uploaded, as the workspace describes it. */
+interface TableSummary {
+  id: string;
+  name: string;
+  rows: number;
+  bad: number;
+  problems: { line: number; reason: string; excerpt: string }[];
+  preview: Row[];
+  columns: Record<string, { characters: number; values: Record<string, number> | null }>;
+  guess: { text: string; label: string | null; id: string | null };
+}
+
+/** Where units come from: a file, with its rows if it is a table of the workspace. */
+interface Source {
+  name: string;
+  table?: TableSummary;
+  choice?: TableChoice;
+  rows?: Row[];
+}
+
+interface TableChoice {
+  text: string;
+  label: string | null;
+  id: string | null;
+  negative: string | null;
+}
+
+interface Choice {
+  text: string;
+  labels: string[];
+  negative: string[] | null;
+}
+
+interface Check {
+  sentences: number;
+  labels: Record<string, number>;
+  warnings: string[];
+  problem: string | null;
+}
+
+interface JobProgress {
+  epoch: number;
+  epochs: number;
+  steps_done: number;
+  steps: number;
+  seconds_left?: number;
+}
+
+interface Job {
+  id: string;
+  kind: string;
+  name: string;
+  state: string;
+  settings: { upload: string; text: string; labels: string[]; negative: string[] | null };
+  progress: JobProgress | null;
+  result: { seconds: number; scores: Record<string, number>; sentences: { train: number; dev: number } } | null;
+  message: string | null;
+}
+
+/** A sentence that was corrected: what a person said, and the sentence as the library reads it. */
+interface CorrectionRecord {
+  marks: Mark[];
+  example: object;
+}
+
 /** What a link holds. */
 interface PageState {
   text: string | null;
@@ -207,6 +275,7 @@ interface PageElements {
   results: HTMLElement;
   "results-title": HTMLElement;
   summary: HTMLElement;
+  gold: HTMLElement;
   export: HTMLElement;
   copy: HTMLButtonElement;
   download: HTMLButtonElement;
@@ -215,6 +284,31 @@ interface PageElements {
   "progress-bar": HTMLProgressElement;
   "progress-text": HTMLElement;
   "progress-button": HTMLButtonElement;
+  start: HTMLElement;
+  "start-open": HTMLButtonElement;
+  "start-demo": HTMLButtonElement;
+  jobs: HTMLElement;
+  "job-list": HTMLElement;
+  "table-again": HTMLButtonElement;
+  table: HTMLDialogElement;
+  "table-title": HTMLElement;
+  "table-text": HTMLSelectElement;
+  "table-label": HTMLSelectElement;
+  "table-negative": HTMLSelectElement;
+  "table-negative-field": HTMLElement;
+  "table-id": HTMLSelectElement;
+  "table-preview": HTMLElement;
+  "table-problems": HTMLDetailsElement;
+  "table-found": HTMLElement;
+  "table-refusal": HTMLElement;
+  "table-cancel": HTMLButtonElement;
+  "table-use": HTMLButtonElement;
+  "table-form": HTMLFormElement;
+  "table-name": HTMLInputElement;
+  "table-train": HTMLButtonElement;
+  log: HTMLDialogElement;
+  "log-title": HTMLElement;
+  "log-text": HTMLElement;
   sentences: HTMLElement;
   side: HTMLElement;
   pane: HTMLElement;

@@ -12,8 +12,8 @@ from operator import attrgetter
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.lines import Line, raw_lines
-from zerotag.io.problems import missing_column, shown
-from zerotag.io.rows import Record, Row, attempt, from_record
+from zerotag.io.problems import excerpt, missing_column, shown
+from zerotag.io.rows import Record, Reject, Row, attempt, from_record
 from zerotag.io.sources import START, Position, Source
 
 _DELIMITERS = (",", ";", "\t")
@@ -50,6 +50,19 @@ def records(source: Source, columns: Columns, start: Position, *, labelled: bool
 
         while parser.has_more():
             yield from attempt(parser.lines, row)
+
+
+def table_rows(source: Source) -> Iterator[tuple[int, list[str] | Reject]]:
+    """Every row that is not blank with its line, the header first; for one that is no CSV, why it is none."""
+    with closing(raw_lines(source)) as lines:
+        parser = _Parser(lines, "")
+        while parser.has_more():
+            try:
+                cells: list[str] | Reject = parser.row()
+            except ZerotagError as error:
+                cells = Reject(str(error), excerpt(b"".join(line.raw for line in parser.lines)))
+            if cells:
+                yield parser.lines[0].number, cells
 
 
 class _Parser(Iterator[str]):

@@ -1,11 +1,12 @@
 // The buttons that copy and download results, links and corrections.
 
-import { byId, counted } from "./dom.js";
+import { byId, counted, present } from "./dom.js";
 import { html } from "./export-html.js";
 import { png } from "./export-png.js";
 import { correctionsJsonl, correctionsTsv, jsonl, tsv } from "./export-text.js";
 import { copy, download } from "./save.js";
 import { holdsState, linkTo } from "./share.js";
+import { tableCsv } from "./table.js";
 
 /** @type {Record<string, {make: (session: Session) => string | Blob | Promise<string | Blob>, type: string}>} */
 const FORMATS = {
@@ -13,6 +14,7 @@ const FORMATS = {
   tsv: { make: tsv, type: "text/tab-separated-values" },
   html: { make: html, type: "text/html" },
   png: { make: png, type: "image/png" },
+  csv: { make: (session) => tableCsv(session, session.source?.rows ?? []), type: "text/csv" },
 };
 
 /**
@@ -43,6 +45,12 @@ export function connectExports(session, stateOf, toast) {
   byId("download").addEventListener("click", orSay(downloadResults));
   byId("copy").addEventListener("click", orSay(copyResults));
   byId("link").addEventListener("click", orSay(copyLink));
+  session.on("units", () => {
+    const csv = present(byId("format").querySelector("option[value=csv]"));
+    const hasRows = session.source?.rows !== undefined;
+    Object.assign(csv, { hidden: !hasRows, disabled: !hasRows });
+    if (hasRows !== (byId("format").value === "csv")) byId("format").value = hasRows ? "csv" : "jsonl";
+  });
   connectCorrections(session);
 }
 

@@ -5,6 +5,7 @@ import { present } from "./dom.js";
 import { textUnit, wordsUnit } from "./texts.js";
 
 export const KINDS = [".txt", ".csv", ".jsonl", ".tsv"];
+const TABLES = [".csv", ".jsonl", ".parquet", ".xlsx"];
 const MAX_BYTES = 20_000_000;
 const TEXT_NAMES = ["text", "sentence"];
 const UNIT_NAMES = [...TEXT_NAMES, "words"]; // a row of JSON lines has one of them, and the next row perhaps another
@@ -29,6 +30,16 @@ export async function readFile(file) {
   } catch (error) {
     throw new Error(`${error.message[0].toUpperCase()}${error.message.slice(1)}.`, { cause: error });
   }
+}
+
+/**
+ * Whether a file is a table with a text in each row; a .tsv can also have a word in each.
+ * @param {File} file
+ */
+export async function isTableFile(file) {
+  const name = file.name.toLowerCase();
+  if (!name.endsWith(".tsv")) return TABLES.some((suffix) => name.endsWith(suffix));
+  return isTable(await file.slice(0, 10_000).text());
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { byId, counted, debounced, el, present } from "./dom.js";
 import { examplesFor } from "./examples.js";
-import { readFile, unitsOfColumn } from "./files.js";
+import { isTableFile, readFile, unitsOfColumn } from "./files.js";
 import { textUnit, unitsOf, wordsUnit } from "./texts.js";
 
 const PAUSE = 250; // milliseconds without a key before the text is labelled
@@ -11,6 +11,7 @@ const HINT = "or drop one anywhere: .txt, .csv, .jsonl, .tsv";
 export class Input {
   #session;
   #onProblem;
+  #onTable;
   #text = byId("text");
   /** @type {({name: string} & Table) | null} */
   #content = null; // of a file with columns
@@ -21,10 +22,12 @@ export class Input {
    * `onProblem` is told what is wrong with a file, and null when all is well again.
    * @param {Session} session
    * @param {(problem: {title: string, message: string} | null) => void} onProblem
+   * @param {(file: File) => Promise<boolean>} onTable is offered tables first, and may take them
    */
-  constructor(session, onProblem) {
+  constructor(session, onProblem, onTable) {
     this.#session = session;
     this.#onProblem = onProblem;
+    this.#onTable = onTable;
     const typed = debounced(() => this.#typed(), PAUSE);
     this.#text.addEventListener("input", () => {
       byId("sentences").setAttribute("aria-busy", "true"); // until the work is done, or cannot be
@@ -67,6 +70,16 @@ export class Input {
     this.#useUnits(units, name);
   }
 
+  /**
+   * The texts of a table that was uploaded.
+   * @param {Unit[]} units
+   * @param {Source} source
+   */
+  setTable(units, source) {
+    this.#content = null;
+    this.#useUnits(units, source.name, source);
+  }
+
   #typed() {
     this.#onProblem(null);
     this.#session.setUnits(unitsOf(this.#text.value));
@@ -94,6 +107,7 @@ export class Input {
   /** @param {File} file */
   async #takeNow(file) {
     try {
+      if ((await isTableFile(file)) && (await this.#onTable(file))) return this.#onProblem(null);
       const content = await readFile(file);
       this.#onProblem(null);
       if (content.text !== undefined) return this.setText(content.text);
@@ -117,13 +131,15 @@ export class Input {
   /**
    * @param {Unit[]} units
    * @param {string} name
+   * @param {Source} [source]
    */
-  #useUnits(units, name) {
+  #useUnits(units, name, source = { name }) {
     byId("file-name").textContent = name;
     byId("file-note").textContent = counted(units.length, "text");
     byId("column-field").hidden = true;
     this.#showCard(true);
-    this.#session.setUnits(units, { name });
+    byId("table-again").hidden = source.table === undefined;
+    this.#session.setUnits(units, source);
   }
 
   /** @param {boolean} shown */

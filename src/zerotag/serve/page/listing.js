@@ -1,6 +1,7 @@
 // Which sentences are listed, and in what order: searched, filtered and sorted, with the numbers they have in the text.
 
 import { present } from "./dom.js";
+import { isUnlike } from "./gold.js";
 
 /** @type {Record<Filter, string>} */
 export const FILTERS = {
@@ -60,7 +61,7 @@ function fits(session, unit, filter) {
     case "silent":
       return verdicts.some(({ positive, decided }) => positive && !decided.includes(1));
     default:
-      return verdicts.some(({ name, positive }) => unit.gold !== undefined && unit.gold.includes(name) !== positive);
+      return isUnlike(unit, verdicts, session.modelOf(session.main).labels);
   }
 }
 

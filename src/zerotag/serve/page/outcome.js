@@ -1,6 +1,7 @@
 // How it goes: the summary, progress, problems, and what screen readers are told.
 
 import { byId, counted, debounced, el, present } from "./dom.js";
+import { comparison } from "./gold.js";
 
 /** @type {Record<string, string>} */
 const TITLES = {
@@ -122,7 +123,10 @@ export class Outcome {
 
   #introduce() {
     const { models, main } = this.#session;
-    if (!main) return;
+    if (!main) {
+      byId("lead").textContent = "There is no model yet. Give it sentences with labels, and it learns which words say so.";
+      return;
+    }
     const model = this.#session.modelOf(main);
     const labels = model.labels.length > 3 ? `${model.labels.slice(0, 3).join(", ")} …` : model.labels.join(", ");
     byId("lead").textContent = `This model learned “${labels}” from whole sentences, never from marked words. It finds the words by itself.`;
@@ -138,6 +142,7 @@ export class Outcome {
     byId("left-out").hidden = !leftOut;
     byId("left-out").textContent = `${counted(leftOut, "more sentence")} left out. Use “zerotag label” for texts of this size.`;
     if (!main) return;
+    byId("gold").textContent = comparison(this.#session);
     const totals = new Map(this.#session.shown(main).map((name) => [name, { sentences: 0, words: 0 }]));
     for (const unit of units) {
       for (const verdict of this.#session.judge(main, unit) ?? []) {

@@ -275,7 +275,7 @@ export class SentenceList {
       this.#keepTabStop();
     }
     const number = item.li.querySelector(".number");
-    if (number) number.textContent = (item.number + 1).toLocaleString("en");
+    if (number) number.textContent = item.unit.id || (item.number + 1).toLocaleString("en");
   }
 
   /**

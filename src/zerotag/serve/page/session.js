@@ -46,7 +46,7 @@ export class Session extends EventTarget {
   label = null; // the one shown; null for all
   /** @type {Unit[]} */
   units = [];
-  /** @type {{name: string} | null} */
+  /** @type {Source | null} */
   source = null; // the file the units came from, if they did
   leftOut = 0; // units beyond the most that are shown
   /** @type {number[] | null} */
@@ -153,7 +153,7 @@ export class Session extends EventTarget {
 
   /**
    * @param {Unit[]} units
-   * @param {{name: string} | null} [source]
+   * @param {Source | null} [source]
    */
   setUnits(units, source = null) {
     this.units = units.slice(0, MAX_UNITS);

@@ -1,6 +1,7 @@
 // A unit as running text: words shaded by score, the verdict beside them.
 
 import { decimal, el, hidden, present } from "./dom.js";
+import { isUnlike } from "./gold.js";
 import { runs } from "./rule.js";
 
 /**
@@ -106,6 +107,17 @@ function nearest(verdicts, words) {
 }
 
 /**
+ * Where a file gives a sentence other labels: those.
+ * @param {Session} session
+ * @param {Unit} unit
+ * @param {Verdict[]} verdicts
+ */
+function unlike(session, unit, verdicts) {
+  if (!isUnlike(unit, verdicts, session.modelOf(session.main).labels)) return null;
+  return el("span", { class: "nearest unlike", text: `in the file: ${unit.gold?.join(", ") || "no label"}` });
+}
+
+/**
  * Builds a unit's view; `dress` is called whenever decisions change, and leaves focus where it is.
  * @param {Session} session
  * @param {Unit} unit
@@ -133,6 +145,8 @@ export function buildWords(session, unit) {
     const tags = verdicts.length > 1 ? tagsOf(verdicts) : new Map();
     words.forEach((element, word) => dressWord(element, word, verdicts, tags.get(word)));
     const renewed = verdictElement(verdicts, result.words.map((word) => word.text));
+    const file = unlike(session, unit, verdicts);
+    if (file) renewed.append(file);
     beside.replaceWith(renewed);
     beside = renewed;
   };
