@@ -35,10 +35,10 @@ from zerotag.inference.predictor import AT_ONCE
 from zerotag.io import Columns, Source, read_gold
 from zerotag.io.model_folder import Manifest
 from zerotag.io.writers.appendable import Encoder, Form
+from zerotag.io.writers.style import Style
 from zerotag.labeller import Labeller, WordLabeller, load
 from zerotag.modeling.encoders import load_encoder, packaged_folder
 from zerotag.modeling.network import Network
-from zerotag.render import Style
 from zerotag.types import Rule
 
 LAYERS = 6

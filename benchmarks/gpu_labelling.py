@@ -69,7 +69,7 @@ def label_file(made: WordLabeller, source: Path, out: Path, hosts: object) -> No
     from zerotag.explain import create
     from zerotag.io import Columns, Source
     from zerotag.io.writers.appendable import Encoder, Form
-    from zerotag.render import Style
+    from zerotag.io.writers.style import Style
 
     inputs = Inputs([Source(source)], Columns())
     inputs.check()

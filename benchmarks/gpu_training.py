@@ -56,7 +56,8 @@ def corpus(count: int) -> Corpus[Example]:
 class Clock:
     """The rate from the first report to the last."""
 
-    def __init__(self) -> None:
+    def __init__(self, batch: int = BATCH) -> None:
+        self._batch = batch
         self._reports: list[tuple[int, float]] = []
 
     def at(self, steps: int) -> None:
@@ -68,7 +69,7 @@ class Clock:
     def rate(self) -> float:
         """Sentences per second."""
         (first, start), (last, end) = self._reports[0], self._reports[-1]
-        return BATCH * (last - first) / (end - start)
+        return self._batch * (last - first) / (end - start)
 
 
 def ours(folder: Path, count: int, depth: int, seed: int) -> float:

@@ -15,7 +15,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import zerotag
-from zerotag.render import Style
+from zerotag.io.writers.style import Style
 from zerotag.render.html import render
 from zerotag.serve.app import create_app
 from zerotag.serve.server import address_of, listen, make_server

@@ -63,8 +63,9 @@ def make_model(folder: Path) -> None:
 
 def label(folder: Path) -> None:
     """What `zerotag label` does, without its start: for each line, a number of seconds, prints sentences per second."""
+    from zerotag.io.writers import jsonl
+    from zerotag.io.writers.style import Style
     from zerotag.labeller import load
-    from zerotag.render import FORMATS, Style
     from zerotag.text.segmentation import split
 
     labeller = load(folder)
@@ -76,7 +77,7 @@ def label(folder: Path) -> None:
         for line in sys.stdin:
             start, done = time.perf_counter(), 0
             while time.perf_counter() - start < float(line):
-                sink.writelines(FORMATS["jsonl"](labeller.stream(map(split, given)), style))
+                sink.writelines(jsonl.render(labeller.stream(map(split, given)), style))
                 done += len(given)
             print(done / (time.perf_counter() - start), flush=True)
 

@@ -38,8 +38,8 @@ TITLES = {
 NOTES = {
     "gpu_labelling": "Files were in memory. The host is the limit, not the GPU, which alone could score 162,500 "
     "sentences/s at half depth: that is the floor. A pipeline that classifies sentences, and says nothing of words, "
-    "is the harder peer. experiments/LOG.md says what the host does with its time. One process alone does all of that "
-    "work itself, and its 4,096 sentences take less than a second: depth hardly shows there.",
+    "is the harder peer. [The log](../experiments/LOG.md) says what the host does with its time. One process alone "
+    "does all of that work itself, and its 4,096 sentences take less than a second: depth hardly shows there.",
     "explaining": "The second row gets smaller as our LIME gets faster; the third is the comparison of the "
     "paper, which used the package. The model's model scores come from one process here, which is busy with sub-words "
     "and objects most of the time: 60 µs a sentence, of which the GPU needs 6. With workers that read and write, as "
@@ -147,7 +147,15 @@ def _number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-WIDTH, ROW, LABELS, MARGIN = 960, 22, 470, 12
+WIDTH, ROW, LABELS, MARGIN = 1040, 22, 570, 12
+STYLE = """<style>
+.page { fill: #fbfaf7 } text { fill: #1f1c18 } .met { fill: #2a6f97 } .missed { fill: #c1440e }
+.target { stroke: #1f1c18; stroke-width: 2 } .peer { stroke: #777; stroke-dasharray: 3 3 }
+@media (prefers-color-scheme: dark) {
+  .page { fill: #17181b } text { fill: #ebe8e2 } .met { fill: #4d94bd } .missed { fill: #e8703c }
+  .target { stroke: #ebe8e2 }
+}
+</style>"""
 
 
 def picture(benchmarks: Sequence[Benchmark]) -> str:
@@ -164,22 +172,23 @@ def picture(benchmarks: Sequence[Benchmark]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
         'font-family="sans-serif" font-size="12">',
         "<title>Ratios of ours to the peer's, and targets</title>",
-        f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
+        STYLE,
+        f'<rect class="page" width="{WIDTH}" height="{height}"/>',
     ]
     for number, result in enumerate(rows):
         assert result.ratio is not None
         assert result.bound is not None
         top = MARGIN + ROW * number
         left, right = sorted((x(1.0), x(result.ratio)))
-        colour = "#2a6f97" if result.is_met else "#c1440e"
+        verdict = "met" if result.is_met else "missed"
         lines += [
             f'<text x="{LABELS - 10}" y="{top + 15}" text-anchor="end">{escape(result.what)}</text>',
-            f'<rect x="{left}" y="{top + 4}" width="{max(round(right - left, 1), 1)}" height="14" fill="{colour}"/>',
-            f'<path d="M{x(result.bound)} {top + 1}v20" stroke="#111" stroke-width="2"/>',
+            f'<rect class="{verdict}" x="{left}" y="{top + 4}" width="{max(round(right - left, 1), 1)}" height="14"/>',
+            f'<path class="target" d="M{x(result.bound)} {top + 1}v20"/>',
             f'<text x="{max(right, x(result.bound)) + 6}" y="{top + 15}">{_number(result.ratio)}×</text>',
         ]
     lines += [
-        f'<path d="M{x(1.0)} {MARGIN}v{ROW * len(rows)}" stroke="#777" stroke-dasharray="3 3"/>',
+        f'<path class="peer" d="M{x(1.0)} {MARGIN}v{ROW * len(rows)}"/>',
         f'<text x="{x(1.0)}" y="{height - MARGIN - 4}">1× is the peer; | is the target: blue met, red missed</text>',
         "</svg>",
     ]

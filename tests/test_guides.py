@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,13 @@ from zerotag.training.recipe import train
 
 GUIDES = Path(__file__).parents[1] / "docs" / "guides"
 CHECKED = (
+    "../first-result",
+    "evaluating",
+    "explaining",
     "scikit-learn",
     "tables",
+    "training-data",
+    "classes",
 )
 
 
@@ -46,9 +52,16 @@ def here(tmp_path: Path, model: Path, encoder: Path, monkeypatch: pytest.MonkeyP
     Path("model").symlink_to(model)
     gold = toy.gold(40, seed=3)
     toy.write_tsv(Path("gold.tsv"), gold)
+    toy.write_tsv(Path("words.tsv"), gold, "1")
+    toy.write_tsv(Path("dev.tsv"), toy.gold(20, seed=4))
+    scores = [[float(any(flags)) for flags in one.word_labels or ()] for one in gold]
+    Path("other-tool.jsonl").write_text("".join(f"{record}\n" for record in scores), encoding="utf-8")
     Path("new.txt").write_text("".join(f"{one.sentence.text}\n" for one in gold), encoding="utf-8")
     rows = "".join(f"{one.sentence.text},{int(one.labels[0])}\n" for one in toy.gold(60))
     Path("sentences.csv").write_text(f"text,label\n{rows}", encoding="utf-8")
+    names = "".join(f"{one.sentence.text},{'rude' if one.labels[0] else 'calm'}\n" for one in toy.gold(60))
+    Path("reviews.csv").write_text(f"text,sentiment\n{names}", encoding="utf-8")
+    toy.write_tsv(Path("entities.tsv"), toy.gold(40), label="B-CUE")
     Path("comments.csv").write_text(f"comment,toxic\n{rows}", encoding="utf-8")
     return tmp_path
 
@@ -57,9 +70,10 @@ def here(tmp_path: Path, model: Path, encoder: Path, monkeypatch: pytest.MonkeyP
 def test_a_guide(name: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
     text = (GUIDES / f"{name}.md").read_text(encoding="utf-8")
     known: dict[str, Any] = {"__name__": "__main__"}
-    blocks = re.findall(r"^```(bash|python)\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^ *```(bash|python)\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
     assert blocks
-    for language, code in blocks:
+    for language, indented in blocks:
+        code = textwrap.dedent(indented)  # those of tabs are
         if language == "python":
             exec(compile(code, f"{name}.md", "exec"), known)
         else:

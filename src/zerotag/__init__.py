@@ -12,11 +12,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from zerotag.active.suggest import suggest as suggest
     from zerotag.config import ModelConfig as ModelConfig
     from zerotag.config import TrainConfig as TrainConfig
     from zerotag.errors import ZerotagError as ZerotagError
     from zerotag.evaluation.report import Report as Report
     from zerotag.io import read as read
+    from zerotag.io import read_corrected as read_corrected
     from zerotag.io import read_gold as read_gold
     from zerotag.labeller import Labeller as Labeller
     from zerotag.labeller import WordLabeller as WordLabeller
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from zerotag.training.api import train as train
     from zerotag.training.loop import Progress as Progress
     from zerotag.types import Corpus as Corpus
+    from zerotag.types import CorrectedExample as CorrectedExample
     from zerotag.types import Example as Example
     from zerotag.types import GoldExample as GoldExample
     from zerotag.types import Labelled as Labelled
@@ -39,6 +42,7 @@ __version__ = "0.1.0"
 # Loaded on first use: importing torch takes seconds, and `zerotag --help` should not.
 _HOMES = {
     "Client": "zerotag.serve.client",
+    "CorrectedExample": "zerotag.types",
     "Corpus": "zerotag.types",
     "Example": "zerotag.types",
     "GoldExample": "zerotag.types",
@@ -57,7 +61,9 @@ _HOMES = {
     "ZerotagError": "zerotag.errors",
     "load": "zerotag.labeller",
     "read": "zerotag.io",
+    "read_corrected": "zerotag.io",
     "read_gold": "zerotag.io",
+    "suggest": "zerotag.active.suggest",
     "train": "zerotag.training.api",
 }
 

@@ -10,20 +10,23 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
+from zerotag.decisions import check_threshold, decide
 from zerotag.errors import ZerotagError
 from zerotag.evaluation.report import Report, evaluate
 from zerotag.explain import create, rules_for
 from zerotag.explain.native import NativeScorer
 from zerotag.inference.predictor import AT_ONCE, Predictor
-from zerotag.io import read_gold
+from zerotag.io import Columns, read_gold
+from zerotag.io.corrections import as_corrected
 from zerotag.io.integrity import WEIGHTS
-from zerotag.io.model_folder import Manifest, read_manifest, write_folder
+from zerotag.io.model_folder import THRESHOLDS, Manifest, read_manifest, write_folder
 from zerotag.io.tables import as_table
+from zerotag.render.model_card import write_model_card
 from zerotag.render.progress import LiveBar
 from zerotag.results import Results, several, with_results
 from zerotag.text.alignment import Aligner
-from zerotag.text.segmentation import split
-from zerotag.types import Corpus, GoldExample, Labelled, Rule, Scored, Sentence, check_threshold, decide
+from zerotag.text.segmentation import SEGMENTERS, Segmenter, split
+from zerotag.types import Corpus, GoldExample, Labelled, Rule, Scored, Sentence
 
 if TYPE_CHECKING:
     import torch
@@ -45,6 +48,7 @@ class Labeller:
         self.predictor = predictor
         self.aligner = aligner
         self.manifest = manifest
+        self.segment = SEGMENTERS.get(manifest.model.segmenter)
 
     @property
     def label_names(self) -> tuple[str, ...]:
@@ -79,6 +83,36 @@ class Labeller:
                 for name, rule in zip(self.label_names, self.rules, strict=True)
             ]
         )
+
+    def tune(self, examples: Any) -> Self:
+        """The same labeller with word thresholds from a few sentences whose words are labelled.
+
+        What the sentence labels of the training say is the prior: five sentences change little, two hundred decide.
+
+        Args:
+            examples: a file with word labels, several, what `zerotag.read_corrected` returns, or results of this
+                labeller that were corrected (`result.corrected`).
+
+        Returns:
+            A labeller, which says that it has seen word labels and of how many sentences. This one stays as it is.
+
+        Raises:
+            ZerotagError: a file cannot be read, or there is no positive word among these.
+            TypeError: the examples are of another kind.
+
+        Example:
+            >>> labeller = labeller.tune("corrected.jsonl")  # doctest: +SKIP
+        """
+        from zerotag.evaluation.tuning import tuned_rules
+
+        chosen = as_corrected(examples, label_names=self.label_names)
+        scored = self.score(example.sentence for example in chosen)
+        rules = tuned_rules([*zip(chosen, scored, strict=True)], self.rules, self.manifest.calibration)
+        if rules == self.rules:
+            raise ZerotagError("there is no positive word among these: label some sentences that have the label")
+        other = self.with_rules(rules)
+        other.manifest = replace(other.manifest, word_labels={**self.manifest.word_labels, THRESHOLDS: len(chosen)})
+        return other
 
     @overload
     def label(
@@ -144,7 +178,7 @@ class Labeller:
             TypeError: the texts are of another kind, or a cell is no text.
             ZerotagError: a column is missing, or there is one already of those to be added.
 
-        Example:
+        Examples:
             >>> labeller.label("The pump may fail in winter.").spans  # doctest: +SKIP
             (Span(text='may', start=9, end=12, label='hedge', score=0.98),)
             >>> labeller.label(frame, text="comment")["zerotag_words"]  # doctest: +SKIP
@@ -159,12 +193,12 @@ class Labeller:
 
         table = as_table(texts)
         if table is not None:
-            return with_results(table, text, labelled, self.label_names)
+            return with_results(table, text, self.segment, labelled, self.label_names)
         if text is not None:
             raise TypeError("text names a column of a table; texts by themselves have none")
         if isinstance(texts, str | Sentence):
-            return next(labelled([as_sentence(texts)]))
-        return Results(labelled([*map(as_sentence, several(texts))]), self.label_names)
+            return next(labelled([as_sentence(texts, self.segment)]))
+        return Results(labelled([as_sentence(one, self.segment) for one in several(texts)]), self.label_names)
 
     def stream(
         self, sentences: Iterable[Sentence], *, method: str = "native", batch_size: int | None = None
@@ -196,7 +230,11 @@ class Labeller:
                 returns.
             method: how words are scored.
         """
-        corpus = gold if isinstance(gold, Corpus) else read_gold(gold, label_names=self.label_names)
+        corpus = (
+            gold
+            if isinstance(gold, Corpus)
+            else read_gold(gold, columns=Columns(segmenter=self.manifest.model.segmenter), label_names=self.label_names)
+        )
         if corpus.label_names != self.label_names:
             raise ZerotagError(
                 f"these sentences have labels {', '.join(corpus.label_names)}; "
@@ -231,7 +269,7 @@ class WordLabeller(Labeller):
             except Exception as error:  # tokenizers has no better name for a full disk
                 raise OSError(str(error)) from error
 
-        write_folder(Path(save_directory), self.manifest, write_files)
+        write_folder(Path(save_directory), self.manifest, write_files, write_model_card)
 
     @classmethod
     def from_pretrained(cls, name_or_folder: str | Path, *, device: str | torch.device | None = None) -> WordLabeller:
@@ -255,15 +293,35 @@ class WordLabeller(Labeller):
         return cls(network.to(place), tokenizer, manifest)
 
     def push_to_hub(self, repo_id: str, *, private: bool = False, token: str | None = None) -> str:
-        """Upload the model to the Hugging Face hub; returns its address."""
+        """Upload the model with its card to the Hugging Face hub, where `zerotag.load(repo_id)` finds it.
+
+        Args:
+            repo_id: the name there, as in `user/model`.
+            private: whether a new repository is for its owner alone.
+            token: by default the one that `hf auth login` has stored.
+
+        Returns:
+            The address of the repository.
+
+        Raises:
+            ZerotagError: the hub does not take it.
+        """
         from huggingface_hub import HfApi
+        from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
         api = HfApi(token=token)
-        address = api.create_repo(repo_id, private=private, exist_ok=True)
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch, "model")
             self.save_pretrained(folder)
-            api.upload_folder(repo_id=repo_id, folder_path=folder, commit_message="Upload a zerotag word labeller")
+            write_model_card(folder, self.manifest, repo_id)
+            try:
+                address = api.create_repo(repo_id, private=private, exist_ok=True)
+                api.upload_folder(repo_id=repo_id, folder_path=folder, commit_message="Upload a zerotag word labeller")
+            except (HfHubHTTPError, HFValidationError, OSError) as error:
+                reason = str(error).strip().partition("\n")[0]
+                raise ZerotagError(
+                    f"{repo_id!r} cannot be pushed to the hub ({reason}): check the name and log in (hf auth login)"
+                ) from error
         return str(address)
 
 
@@ -292,12 +350,12 @@ def _with_bar(labelled: Iterable[Labelled], total: int) -> Iterator[Labelled]:
             yield one
 
 
-def as_sentence(text: Text) -> Sentence:
+def as_sentence(text: Text, segment: Segmenter = split) -> Sentence:
     """A string is split into words, a list of words is kept as it is."""
     if isinstance(text, Sentence):
         return text
     if isinstance(text, str):
-        return split(text)
+        return segment(text)
     words = [*text] if isinstance(text, Iterable) else [None]
     if not all(isinstance(word, str) for word in words):
         raise TypeError(f"{text!r:.60} is no text: give a string, a list of words, or drop it if it is empty")

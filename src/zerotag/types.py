@@ -1,16 +1,15 @@
 """What a sentence is, and what can be said about it. No torch, no files.
 
-Three kinds of sentence keep word labels away from training by construction: a `Sentence` has no labels, an
-`Example` has sentence labels and no place for word labels, a `GoldExample` has both and is for evaluation only.
+Four kinds of sentence keep word labels away from zero-shot training by construction: a `Sentence` has no labels, an
+`Example` has sentence labels and no place for word labels, a `GoldExample` has both and is for evaluation only. A
+`CorrectedExample` has both as well and is the one way by which word labels may be learnt from, which its models say.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +40,12 @@ class Sentence:
             start += len(word) + 1
         return cls(" ".join(words), words, tuple(spans))
 
+    @classmethod
+    def from_spans(cls, text: str, spans: Sequence[tuple[int, int]]) -> Sentence:
+        """A text and where its words start and end, as a segmenter finds them."""
+        # A list first, since large inputs come through here.
+        return cls(text, tuple([text[start:end] for start, end in spans]), tuple(spans))
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -59,7 +64,19 @@ class GoldExample:
     word_labels: tuple[tuple[bool, ...], ...] | None
 
 
-T = TypeVar("T", Example, GoldExample)
+@dataclass(frozen=True, slots=True)
+class CorrectedExample:
+    """A sentence whose words somebody labelled, to learn from: a few of them settle thresholds and conventions.
+
+    What learns from one is not zero-shot, and says so.
+    """
+
+    sentence: Sentence
+    labels: tuple[bool, ...]
+    word_labels: tuple[tuple[bool, ...], ...]
+
+
+T = TypeVar("T", Example, GoldExample, CorrectedExample)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +98,8 @@ class Rule:
     word_threshold: float = 0.5
     sentence_threshold: float = 0.5
     origin: str = "fixed"
+    exclusive: bool = False
+    """Whether the labels of the model exclude one another: of those that a sentence or word reaches, it has one."""
 
     def words(self, scores: FloatArray) -> BoolArray:
         """Decisions for the word scores of one sentence and one label."""
@@ -92,14 +111,17 @@ class Rule:
         return score >= self.sentence_threshold
 
 
-NO_LABEL = Rule(word_threshold=math.inf, sentence_threshold=math.inf)
-"""The rule for texts without words."""
+class ReliabilityBin(NamedTuple):
+    """Scores that lie close together, and how much of what has them is truly positive."""
 
+    score: float
+    """Their mean."""
 
-def check_threshold(value: float) -> None:
-    """Refuse a threshold that no score of a model can be on both sides of."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ZerotagError(f"the threshold is {value!r}; it must be a number from 0 to 1, as in 0.5")
+    positive: float
+    """The share that is truly positive: the same as the mean score, if scores are probabilities."""
+
+    size: int
+    """How many have these scores."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,45 +185,36 @@ class Labelled:
         """The strongest of the labels the sentence was given, if any."""
         return _strongest(self.scores, self.labels)
 
+    def corrected(self, words: Mapping[int, str | Iterable[str] | None]) -> CorrectedExample:
+        """This sentence with some words corrected and all others as they were labelled, to tune or update a labeller.
 
-def is_blank(sentence: Sentence) -> bool:
-    """Whether there is no word to label: an empty text, or nothing but white space and control characters."""
-    return not sentence.words or not sentence.text or sentence.text.isspace()
+        Args:
+            words: by their number, from 0, the label of a word, several, or None for no label.
 
+        Returns:
+            The example. The sentence has the labels that its words have.
 
-def decide(scored: Scored, label_names: Sequence[str], rules: Sequence[Rule]) -> Labelled:
-    """Turn scores into labels, words and spans by one rule per label. A blank text has no label, whatever it scores."""
-    sentence = scored.sentence
-    if is_blank(sentence):
-        rules = [NO_LABEL] * len(rules)
-    by_label = [rule.words(scored.word_scores[:, k]) for k, rule in enumerate(rules)]
-    # Lists, since looking at numbers one by one is slow in arrays.
-    by_word = np.stack(by_label, axis=1).tolist()  # (words, labels)
-    rows = zip(sentence.words, sentence.spans, scored.word_scores.tolist(), by_word, strict=True)
-    words = tuple(
-        Word(word, start, end, dict(zip(label_names, scores, strict=True)), tuple(compress(label_names, decisions)))
-        for word, (start, end), scores, decisions in rows
-    )
-    verdicts = zip(label_names, rules, scored.sentence_scores, strict=True)
-    return Labelled(
-        text=sentence.text,
-        scores=dict(zip(label_names, scored.sentence_scores, strict=True)),
-        labels=tuple(name for name, rule, score in verdicts if rule.sentence(score)),
-        words=words,
-        spans=tuple(_spans(sentence.text, words, label_names)),
-    )
+        Raises:
+            ZerotagError: there is no such word or label.
 
-
-def _spans(text: str, words: Sequence[Word], label_names: Sequence[str]) -> Iterable[Span]:
-    for name in label_names:
-        run: list[Word] = []
-        for word in [*words, None]:
-            if word is not None and name in word.labels:
-                run.append(word)
-            elif run:
-                start, end = run[0].start, run[-1].end
-                yield Span(text[start:end], start, end, name, max(w.scores[name] for w in run))
-                run = []
+        Example:
+            >>> labeller.tune([result.corrected({2: "hedge", 5: None})])  # doctest: +SKIP
+        """
+        names = tuple(self.scores)
+        given = [frozenset(word.labels) for word in self.words]
+        for number, labels in words.items():
+            if not 0 <= number < len(given):
+                raise ZerotagError(f"there is no word {number}; they are numbered from 0 to {len(given) - 1}")
+            given[number] = frozenset([labels] if isinstance(labels, str) else labels or ())
+            if unknown := given[number].difference(names):
+                raise ZerotagError(f"there is no label {min(unknown)[:40]!r}; there are: {', '.join(names)}")
+        word_labels = tuple(tuple(name in labels for name in names) for labels in given)
+        sentence = Sentence(
+            self.text,
+            tuple(word.text for word in self.words),
+            tuple((word.start, word.end) for word in self.words),
+        )
+        return CorrectedExample(sentence, tuple(any(name in one for one in given) for name in names), word_labels)
 
 
 def _strongest(scores: dict[str, float], labels: Sequence[str]) -> str | None:

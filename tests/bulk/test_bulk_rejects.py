@@ -10,6 +10,7 @@ import pytest
 
 from bulk_runs import inputs, packed
 from source_files import write
+from zerotag.bulk import blocks
 from zerotag.bulk.inputs import BEGINNING, Chunk, Cursor
 from zerotag.io import lines
 
@@ -130,6 +131,7 @@ def chunk_ends(path: Path) -> list[Cursor]:
 
 def test_a_line_that_would_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "_MAX_LINE", 1 << 20)
+    monkeypatch.setattr(blocks, "_SMALLEST_STRIDE", 1 << 30)
     path = write(tmp_path, "a.txt", b"one\n" + b"x" * (5 << 19) + b"\ntwo\n")
     chunk = only_chunk(path)
     assert [sentence.text for sentence in chunk.sentences] == ["one", "two"]

@@ -16,7 +16,7 @@ from zerotag.bulk.inputs import Cursor, Inputs, Rejected
 from zerotag.bulk.journal import Unfinished, folder_of, nothing_left_to_do, record_of, rejects_of, unfinished
 from zerotag.errors import ZerotagError
 from zerotag.io import Columns, Position, Source
-from zerotag.io.writers.jsonl import Origin
+from zerotag.io.writers import Origin
 
 ARGUMENTS = {"model": "m", "input": [["a.txt", 3]]}
 NO_INPUTS = Inputs([], Columns())

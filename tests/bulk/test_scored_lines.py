@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zerotag.io.writers import jsonl
-from zerotag.io.writers.jsonl import Origin
-from zerotag.render import Style
-from zerotag.types import Rule, Scored, Sentence, decide
+from zerotag.decisions import decide
+from zerotag.io.writers import Origin, jsonl
+from zerotag.io.writers.style import Style
+from zerotag.types import Rule, Scored, Sentence
 
 SCORES = st.sampled_from([0.0, -0.0, 0.5, 1.0, 1e-7, 0.1234565, -2.5, 31.25]) | st.floats(0, 1, width=32)
 RULES = st.builds(Rule, SCORES, SCORES)

@@ -71,7 +71,7 @@ MISTAKES = {
     ),
     "a folder": Mistake("train {here} --out {here}/model --input-format tsv", "{here}: a folder, not a file"),
     "not UTF-8: train": Mistake(
-        TRAIN, "{here}/train.tsv:3: not UTF-8 (byte 0xe9", {"train.tsv": b"a\tO\n\ncaf\xe9\tO\n"}
+        TRAIN + " --strict", "{here}/train.tsv:3: not UTF-8 (byte 0xe9", {"train.tsv": b"a\tO\n\ncaf\xe9\tO\n"}
     ),
     "not UTF-8: label": Mistake(LABEL + " --strict", "{here}/in.txt:2: not UTF-8", {"in.txt": b"a pump\n\xff\xfe\n"}),
     "not UTF-8: evaluate": Mistake(EVALUATE, "{here}/gold.tsv:1: not UTF-8", {"gold.tsv": b"\xe9\tO\n"}),
@@ -87,9 +87,26 @@ MISTAKES = {
         TRAIN, "{here}/train.tsv:2: 'pump' has no label; write word, tab, label", {"train.tsv": "a\tO\npump\n"}
     ),
     "too few columns: CSV": Mistake(
-        TRAIN_CSV,
+        TRAIN_CSV + " --strict",
         "{here}/train.csv:3: the number of columns is 1, in the header 2",
         {"train.csv": "text,label\na pump,1\na valve\n"},
+    ),
+    "too few rows: others are left out": Mistake(
+        TRAIN_CSV,
+        "1 training sentences; at least 10 are needed ({here}/train.csv: 2 of 3 rows are left out; --strict stops "
+        "there instead {here}/train.csv:3: an empty sentence: '' has no words",
+        {"train.csv": "text,label\na pump,1\n,0\na valve,\n"},
+    ),
+    "swapped columns": Mistake(
+        TRAIN_CSV + " --text-column label --label-column text",
+        "{here}/train.csv: 30 different labels in 30 rows, such as 'a pump 0': is 'text' the text?",
+        {"train.csv": "text,label\n" + "".join(f"a pump {n},{n % 2}\n" for n in range(30))},
+    ),
+    "numbers of classes": Mistake(
+        TRAIN_CSV,
+        "{here}/train.csv:3: the label '2' is a number other than 0 and 1; give labels names, or 0 and 1, or say what "
+        "0, 1, 2 ... mean with --label-names",
+        {"train.csv": "text,label\na pump,1\na valve,2\n"},
     ),
     "unknown label: dev": Mistake(
         TRAIN + " --dev {here}/dev.tsv",
@@ -103,7 +120,7 @@ MISTAKES = {
         TRAIN_CSV, "{here}/train.csv:2: the label '7' is a number other than", {"train.csv": "text,label\na pump,7\n"}
     ),
     "unknown label: none": Mistake(
-        TRAIN_JSONL, "{here}/train.jsonl:1: None is no label", {"train.jsonl": '{"text": "a pump", "label": null}\n'}
+        TRAIN_JSONL, "{here}/train.jsonl:1: no label; give one", {"train.jsonl": '{"text": "a pump", "label": null}\n'}
     ),
     "missing column: text": Mistake(
         TRAIN_CSV,
@@ -121,7 +138,7 @@ MISTAKES = {
         {"train.csv": "text,a\na pump,1\n"},
     ),
     "missing column: JSONL": Mistake(
-        TRAIN_JSONL,
+        TRAIN_JSONL + " --strict",
         "{here}/train.jsonl:2: no column 'label'; there are 'text'",
         {"train.jsonl": '{"text": "a pump", "label": 1}\n{"text": "a pump"}\n'},
     ),
@@ -145,7 +162,7 @@ MISTAKES = {
         {"train.tsv": "".join(f"pump\t{'hedge' if i % 2 else 'O'}\n\n" for i in range(9))},
     ),
     "empty sentence: CSV": Mistake(
-        TRAIN_CSV, "{here}/train.csv:3: an empty sentence", {"train.csv": "text,label\na pump,1\n,0\n"}
+        TRAIN_CSV + " --strict", "{here}/train.csv:3: an empty sentence", {"train.csv": "text,label\na pump,1\n,0\n"}
     ),
     "empty sentence: only spaces": Mistake(
         TRAIN_JSONL, "{here}/train.jsonl:1: an empty sentence", {"train.jsonl": '{"text": " ", "label": 1}\n'}

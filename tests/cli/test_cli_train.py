@@ -188,7 +188,10 @@ def test_thresholds_that_nothing_is_known_of(zerotag: CommandLine, tmp_path: Pat
     assert outcome.err.splitlines()[-1].startswith(
         "label 'hedge': its thresholds are 0.5, as the development sentences"
     )
-    assert "thresholds" not in zerotag(*command, "--preset", "paper", "--depth", 1, "--out", tmp_path / "paper").err
+    assert (
+        "its thresholds are"
+        not in zerotag(*command, "--preset", "paper", "--depth", 1, "--out", tmp_path / "paper").err
+    )
 
 
 def test_overwrite(zerotag: CommandLine, tmp_path: Path, corpus: Path, encoder: Path) -> None:
@@ -330,3 +333,27 @@ def test_labels_of_which_none_means_no_label_are_told(zerotag: CommandLine, tmp_
     assert "every sentence has" not in told
     assert load(tmp_path / "both").label_names == ("certain", "hedged")
     assert load(tmp_path / "one").label_names == ("hedged",)
+
+
+def test_broken_rows_are_counted_and_examples_shown(zerotag: CommandLine, tmp_path: Path, encoder: Path) -> None:
+    rows = [f"{one.sentence.text},{int(one.labels[0])}\n" for one in toy.gold(120)]
+    csv = tmp_path / "train.csv"
+    csv.write_text("comment,label\n,1\nno label,\n" + "".join(rows) + rows[0])
+    out = tmp_path / "my model"
+    outcome = zerotag(
+        "train", csv, "--text-column", "comment", "--label-name", "hedge", "--encoder", encoder, "--out", out,
+        "--depth", 1, "--epochs", 5, "--batch-size", 8, "--learning-rate", 5e-3, "--dev", csv,
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    first = outcome.err.splitlines()[:4]
+    assert first[0] == f"{csv}: 2 of 123 rows are left out; --strict stops there instead"
+    assert first[1] == f"  {csv}:2: an empty sentence: '' has no words; remove the row"
+    assert first[2] == f"  {csv}:3: no label; give one, or 0 if there is none"
+    assert first[3].startswith(f"{csv}: 1 sentences occur more than once, such as ")
+    assert f"{csv}: 121 of 121 sentences are in {csv}, too, and say little of others" in outcome.err
+    model, words, one, other, following = outcome.out.splitlines()
+    assert model.startswith(f"{out}: labels hedge;")
+    assert re.fullmatch(r"hedge: words marked in \d+ training sentences: .*\bmay \d+.*", words)
+    for example in (one, other):
+        assert re.search(r"\[(may|perhaps|possibly)", example)
+    assert following == f"next: zerotag label '{out}' FILE --out labelled.csv"

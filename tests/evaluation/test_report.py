@@ -148,7 +148,7 @@ def test_json() -> None:
     assert json.loads(json.dumps(as_json, allow_nan=False)) == as_json
     assert list(as_json) == ["macro", "labels"]
     label = as_json["labels"]["error"]  # type: ignore[index]
-    assert list(label) == ["measures", "counts", "rule"]
+    assert list(label) == ["measures", "counts", "rule", "best_word_threshold"]
     assert label["counts"] == {"sentences": 3, "positive_sentences": 2, "words": 9, "positive_words": 3}
     assert label["rule"]["word_threshold"] == 0.25
     assert label["rule"]["origin"] == "fixed"

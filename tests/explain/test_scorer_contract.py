@@ -139,14 +139,14 @@ def test_forward_passes_are_counted(method: str, passes: int) -> None:
 
 def test_every_name_makes_a_scorer_of_that_name() -> None:
     labeller = tiny.labeller()
-    names = ["heads:1.2" if name == "heads" else name for name in scorers.METHODS]
+    names = ["heads:1.2" if name == "heads" else name for name in scorers.SCORERS.names()]
     assert [scorers.create(name, labeller).name for name in names] == names
 
 
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        ("magic", "unknown method 'magic'; there are: native, random, lime, heads, "),
+        ("magic", "unknown method 'magic'; there are: native, occlusion, gradient-x-input, "),
         ("lime:3", "unknown method 'lime:3'"),
         ("", "unknown method ''"),
         ("heads", "method 'heads' does not say which head; write heads:LAYER.HEAD, as in heads:6.3"),
@@ -190,5 +190,5 @@ def test_a_bilstm_has_no_use_for_what_transformers_have(method: str, message: st
 
 
 def test_naming_the_methods_does_not_load_torch() -> None:
-    code = "import sys, zerotag.explain; assert zerotag.explain.METHODS; sys.exit('torch' in sys.modules)"
+    code = "import sys, zerotag.explain; assert zerotag.explain.SCORERS.names(); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

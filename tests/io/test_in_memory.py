@@ -8,8 +8,13 @@ import pytest
 
 from zerotag.errors import ZerotagError
 from zerotag.io import read
-from zerotag.io.in_memory import as_corpus
+from zerotag.io.in_memory import as_training_data
 from zerotag.types import Corpus, Example, Sentence
+
+
+def as_corpus(*data: Any, **arguments: Any) -> Corpus[Example]:
+    return as_training_data(*data, **arguments, strict=True).corpus
+
 
 TEXTS = ["It may rain.", "It rains.", "Perhaps."]
 
@@ -82,7 +87,7 @@ def test_other_kinds_are_refused_with_the_cure(arguments: Any, message: str) -> 
         (["a"], [1, 0], "there are 1 texts and 2 labels; each text needs one label"),
         ([" "], [1], "text 0 has no words"),
         (["a"], [7], "label 0: the label '7' is a number other than 0 and 1"),
-        (["a"], [None], "label 0: .*None.* is no label"),
+        (["a"], [None], "label 0: no label; give one"),
     ],
 )
 def test_what_is_of_no_use_is_refused(texts: list[str], labels: list[Any], message: str) -> None:

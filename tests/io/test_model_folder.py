@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import torch
 import tiny
 import toy
 import zerotag
+from zerotag.calibration import Calibration
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.io.integrity import seal
@@ -97,7 +98,7 @@ def test_the_files(pristine: Path) -> None:
 
 def test_the_manifest_says_it_all(pristine: Path) -> None:
     document = json.loads((pristine / "zerotag.json").read_text())
-    assert document["format"] == 3
+    assert document["format"] == 4
     assert document["label_names"] == ["hedge"]
     assert document["negative"] == "O"
     assert document["rules"] == [asdict(Rule())]
@@ -120,9 +121,10 @@ def test_the_card_has_the_measured_scores(tmp_path: Path) -> None:
     assert card.startswith("---\nlibrary_name: zerotag\n")
     assert "# A word labeller for a, b\n" in card
     assert "| dev sentence F1 | 0.8765 |\n" in card
-    assert "| train sentences | 1,234 |\n" in card
+    assert "| train | 1,234 |\n" in card
     assert "| b | 0.5 | 0.5 | fixed |\n" in card
     assert "| beta | 4.0 |\n" in card
+    assert names(tmp_path / "model")[:2] == ["README.md", "config.json"]  # and no picture of what was not measured
 
 
 def test_nothing_that_was_stored_is_ever_unpickled() -> None:
@@ -196,11 +198,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "an earlier format than the first": (
         rewrite(lambda document: document.update(format=0)),
-        r"zerotag\.json has a wrong value \(format 0 is out of range; allowed: 1 to 3\)",
+        r"zerotag\.json has a wrong value \(format 0 is out of range; allowed: 1 to 4\)",
     ),
     "a format below zero": (
         rewrite(lambda document: document.update(format=-1)),
-        r"zerotag\.json has a wrong value \(format -1 is out of range; allowed: 1 to 3\)",
+        r"zerotag\.json has a wrong value \(format -1 is out of range; allowed: 1 to 4\)",
     ),
     "a format that is no number": (
         rewrite(lambda document: document.update(format=True)),
@@ -261,13 +263,13 @@ def test_a_folder_that_cannot_be_read(folder: Path) -> None:
 
 
 def test_a_newer_format_names_the_cure(folder: Path) -> None:
-    rewrite(lambda document: document.update(format=4))(folder)
-    with pytest.raises(ZerotagError, match=r"has format 4, this zerotag \(.+\) reads up to 3: pip install -U zerotag$"):
+    rewrite(lambda document: document.update(format=5))(folder)
+    with pytest.raises(ZerotagError, match=r"has format 5, this zerotag \(.+\) reads up to 4: pip install -U zerotag$"):
         load(folder)
 
 
 def test_a_newer_format_may_have_anything_else(folder: Path) -> None:
-    (folder / "zerotag.json").write_text('{"format": 4, "model": "quite different"}')
+    (folder / "zerotag.json").write_text('{"format": 5, "model": "quite different"}')
     with pytest.raises(ZerotagError, match="pip install -U zerotag"):
         load(folder)
 
@@ -289,3 +291,34 @@ def test_a_file_that_one_may_not_read_is_not_called_damaged(folder: Path, monkey
     monkeypatch.setattr("zerotag.io.integrity.digest", forbidden)
     with pytest.raises(ZerotagError, match=r"cannot be read: Permission denied$"):
         read_manifest(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"word_labels": {"thresholds": 0}}, "word_labels {'thresholds': 0} is out of range; allowed: numbers of"),
+        ({"word_labels": ["thresholds"]}, "word_labels"),
+        ({"calibration": [{"stretch": 1.0, "shift": 0.0, "positive": 0.5}] * 2}, "2 calibrations for 1 labels"),
+        ({"calibration": [{"stretch": "x", "shift": 0.0, "positive": 0.5}]}, "stretch 'x' is out of range"),
+    ],
+)
+def test_what_is_known_of_word_labels_is_checked(folder: Path, change: dict[str, object], message: str) -> None:
+    rewrite(lambda document: document.update(change))(folder)
+    with pytest.raises(ZerotagError, match=re.escape(message)):
+        read_manifest(folder)
+
+
+def test_what_is_known_of_word_labels_comes_back(tmp_path: Path) -> None:
+    labeller = tiny.labeller()
+    labeller.manifest = replace(
+        labeller.manifest, calibration=(Calibration(1.5, -0.5, 0.3),), word_labels={"thresholds": 20, "network": 1}
+    )
+    labeller.save_pretrained(tmp_path / "model")
+    manifest = read_manifest(tmp_path / "model")
+    assert (manifest.calibration, manifest.word_labels) == (
+        labeller.manifest.calibration,
+        labeller.manifest.word_labels,
+    )
+    assert manifest.supervision == (
+        "sentence labels, with word labels of 20 sentences (thresholds) and 1 sentence (network)"
+    )

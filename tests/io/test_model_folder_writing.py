@@ -32,7 +32,7 @@ def test_a_failure_leaves_the_old_folder_as_it_was(folder: Path, monkeypatch: py
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    for broken in ("zerotag.modeling.model_loading.write_shape", "zerotag.io.model_folder.model_card"):
+    for broken in ("zerotag.modeling.model_loading.write_shape", "zerotag.render.model_card.model_card"):
         with monkeypatch.context() as patch:
             patch.setattr(broken, full)
             with pytest.raises(ZerotagError, match=rf"^cannot write {folder}: No space left on device$"):

@@ -17,9 +17,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from zerotag.errors import ZerotagError
-from zerotag.io.in_memory import as_corpus, texts_of
+from zerotag.io.in_memory import as_training_data, texts_of
 from zerotag.io.tables import as_table, as_values
-from zerotag.types import Sentence
+from zerotag.text.segmentation import split
+from zerotag.types import Corpus, Example, Sentence
+
+
+def as_corpus(*data: Any, **arguments: Any) -> Corpus[Example]:
+    return as_training_data(*data, **arguments, strict=True).corpus
+
 
 TEXTS = ["It may rain.", "It rains."]
 CLASSES = datasets.Features(
@@ -92,8 +98,10 @@ def test_empty_cells_are_none_however_they_are_written() -> None:
     frame = pd.DataFrame({"text": ["a", None, np.nan, pd.NA, pd.NaT, " \t", "\u200b"]}, dtype=object)
     table = as_table(frame)
     assert table is not None
-    assert [one is None for one in texts_of(table, None)] == [False, *[True] * 6]
-    assert texts_of(as_table(pl.DataFrame({"w": [["a b", "c"], []]})), "w") == [Sentence.from_words(["a b", "c"]), None]  # type: ignore[arg-type]
+    assert [one is None for one in texts_of(table, None, split)] == [False, *[True] * 6]
+    of_words = as_table(pl.DataFrame({"w": [["a b", "c"], []]}))
+    assert of_words is not None
+    assert texts_of(of_words, "w", split) == [Sentence.from_words(["a b", "c"]), None]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 
 from labelled_samples import NOTHING, ONE, ONE_STYLE, THREE, THREE_STYLE, any_labelled
-from zerotag.render import Style, html
+from zerotag.io.writers.style import Style
+from zerotag.render import html
 from zerotag.render.html import Paragraph, Section, Sentences, report
 from zerotag.render.tables import Table
 from zerotag.types import Labelled, Rule, Span, Word

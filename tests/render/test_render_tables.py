@@ -8,7 +8,7 @@ COUNTS = Counts(sentences=1200, positive_sentences=300, words=24000, positive_wo
 
 
 def test_one_label() -> None:
-    report = Report((LabelReport("hedge", MEASURES, COUNTS, Rule(0.43, 0.5, "dev sentences")),), MEASURES)
+    report = Report((LabelReport("hedge", MEASURES, COUNTS, Rule(0.43, 0.5, "dev sentences"), 0.3),), MEASURES)
     assert score_table(report, "Test set") == Table(
         "Test set",
         ("percent", "P", "R", "F1", "MAP"),
@@ -17,14 +17,14 @@ def test_one_label() -> None:
             ("hedge: words", "50.0", "25.0", "33.3", "60.0"),
         ),
         "hedge: 300 of 1,200 sentences and 410 of 24,000 words are positive; word threshold 0.43 (dev sentences); "
-        "the best one for these words would give F1 40.0",
+        "the best one for these words, 0.30, gives F1 40.0",
     )
 
 
 def test_several_labels_have_an_average_and_unknown_scores_a_dash() -> None:
     unknown = Measures(0.1, None, 0.3)
     labels = (
-        LabelReport("hedge", MEASURES, COUNTS, Rule()),
+        LabelReport("hedge", MEASURES, COUNTS, Rule(), 0.3),
         LabelReport("doubt", unknown, Counts(10, 4, 0, 0), Rule()),
     )
     table = score_table(Report(labels, MEASURES), "")

@@ -5,7 +5,8 @@ from hypothesis import given
 from rich.console import Console
 
 from labelled_samples import NOTHING, ONE, ONE_STYLE, THREE, THREE_STYLE, any_labelled
-from zerotag.render import Style, terminal
+from zerotag.io.writers.style import Style
+from zerotag.render import terminal
 from zerotag.render.tables import Table
 from zerotag.types import Labelled
 

@@ -65,6 +65,13 @@ def test_it_gives_what_the_library_gives(client: Client, name: str, labeller: Wo
     assert_same(client.label(texts, model=name), labeller, texts)
 
 
+def test_a_threshold_goes_along(client: Client) -> None:
+    (result,) = client.label(["The pump may fail."], threshold=0)
+    assert all(word.label is not None for word in result.words)
+    with pytest.raises(ZerotagError, match="the threshold is 2"):
+        client.label(["The pump may fail."], threshold=2)
+
+
 def test_it_keeps_to_the_limits_of_the_service(client: Client, service: Service) -> None:
     count = 'zerotag_requests_total{method="POST",route="/v1/label",status="200"}'
     headers = {"Authorization": f"Bearer {KEY}"}

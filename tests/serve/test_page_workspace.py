@@ -51,7 +51,7 @@ def test_from_a_table_to_a_trained_model_and_back(bench: Page, service: Service,
     expect(bench.locator("#text")).to_be_hidden()
     bench.set_input_files("#file", table(tmp_path))
     expect(bench.locator("#table-title")).to_have_text("notes.csv · 60 rows")
-    expect(bench.locator("#table-problems")).to_contain_text("Line 62: 1 columns, the header has 4")
+    expect(bench.locator("#table-problems")).to_contain_text("Line 62: the number of columns is 1, in the header 4")
     assert (bench.input_value("#table-text"), bench.input_value("#table-label")) == ("remark", "verdict")
     expect(bench.locator("#table-found")).to_contain_text("every sentence has one of the labels")
     bench.select_option("#table-negative", "plain")

@@ -73,6 +73,28 @@ def test_records_are_those_of_the_library(service: Service) -> None:
     assert reply.headers["Content-Type"] == "application/json"
 
 
+@pytest.mark.parametrize("threshold", [0, 0.35, 1, {"hedge": 0.35}])
+def test_a_request_may_have_a_threshold(service: Service, threshold: Any) -> None:
+    texts = ["The pump may fail in winter.", "It holds."]
+    expected = [json.loads(encode(record(one, ["hedge"]))) for one in ONE.label(texts, threshold=threshold)]
+    assert service.label(texts, threshold=threshold).json["results"] == expected
+    if threshold in (0, 1):
+        assert {word["label"] for one in expected for word in one["words"]} == {"hedge" if threshold == 0 else None}
+
+
+def test_a_threshold_for_one_label_and_another_method(service: Service) -> None:
+    texts = ["The pump may fail in winter."]
+    low = {"wet": 0.0}
+    expected = [json.loads(encode(record(one, THREE.label_names))) for one in THREE.label(texts, threshold=low)]
+    assert service.label(texts, model="three", threshold=low).json["results"] == expected
+    texts = ["It may rain"]
+    by_occlusion = ONE.label(texts, method="occlusion", threshold=0.001)
+    expected = [json.loads(encode(record(one, ["hedge"]))) for one in by_occlusion]
+    assert service.label(texts, method="occlusion", threshold=0.001).json["results"] == expected
+    unknown = service.label(texts, threshold={"wet": 0.5})
+    assert (unknown.status, unknown.code, unknown.json["error"]["where"]) == (404, "unknown_label", "threshold")
+
+
 def test_several_labels(service: Service) -> None:
     texts = ["The pump may fail in winter."]
     reply = service.label(texts, model="three")
@@ -123,6 +145,11 @@ def test_no_texts_and_no_words(service: Service) -> None:
         (b'{"texts": [["a", {}]]}', "invalid", "texts[0][1]"),
         (b'{"texts": [], "model": 1}', "invalid", "model"),
         (b'{"texts": [], "text": 1}', "invalid", None),
+        (b'{"texts": [], "threshold": 1.5}', "invalid", "threshold"),
+        (b'{"texts": [], "threshold": -0.1}', "invalid", "threshold"),
+        (b'{"texts": [], "threshold": true}', "invalid", "threshold"),
+        (b'{"texts": [], "threshold": null}', "invalid", "threshold"),
+        (b'{"texts": [], "threshold": {"hedge": "0.5"}}', "invalid", "threshold['hedge']"),
     ],
 )
 def test_what_is_wrong_is_said(service: Service, body: bytes, code: str, where: str | None) -> None:
@@ -221,7 +248,7 @@ def test_models(service: Service) -> None:
     answer = service.get("/v1/models").json
     assert answer["limits"]["characters"] == 200
     one, three, classifier = answer["models"]
-    own = {"word_threshold": 0.5, "sentence_threshold": 0.5, "origin": "fixed"}
+    own = {"word_threshold": 0.5, "sentence_threshold": 0.5, "origin": "fixed", "exclusive": False}
     fixed = {**own, "origin": "fixed, as for every method but the model's own"}
     others = ["occlusion", "gradient-x-input", "integrated-gradients", "lime"]
     assert len({one["revision"], three["revision"], classifier["revision"]}) == 3
@@ -230,12 +257,14 @@ def test_models(service: Service) -> None:
         "revision": one["revision"],
         "labels": ["hedge"],
         "rules": {"hedge": own},
+        "segmenter": "unicode",
         "methods": ["native", *others],
         "rules_by_method": {"native": {"hedge": own}, **{method: {"hedge": fixed} for method in others}},
         "default": True,
         "encoder": "tiny",
         "depth": 2,
         "scores": {},
+        "word_labels": {},
     }
     assert three["labels"] == ["hedge", "fault", "wet"]
     assert (three["default"], "native" in classifier["methods"]) == (False, False)

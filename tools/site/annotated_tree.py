@@ -28,7 +28,7 @@ def _section(package: Path, sources: Path) -> Iterator[str]:
     if (package / "__init__.py").exists():
         yield f"{said(package / '__init__.py')}\n"
     for module in _modules(package):
-        if module.name != "__init__.py":
+        if module.name != "__init__.py" and said(module):
             yield f"`{module.name}`\n:   {said(module)}\n"
 
 
@@ -44,4 +44,4 @@ def said(module: Path) -> str:
     else:
         found = _COMMENT.match(text)
         text = (found["line"] or found["block"]) if found else ""
-    return re.split(r"(?<=[.?!])\s", text.replace("\n", " ").strip())[0]
+    return re.split(r"(?<!et al\.)(?<=[.?!])\s", text.replace("\n", " ").strip())[0]

@@ -11,12 +11,11 @@ from typing import BinaryIO, NamedTuple
 
 from zerotag.io import START, Columns, Position, Record, Reject, Source, records
 from zerotag.io.lines import Line
-from zerotag.io.writers.jsonl import Origin
+from zerotag.io.readers import RowGroup, reader_for
+from zerotag.io.writers import Origin
 from zerotag.types import Sentence
 
 _SPACE = ord(" ")
-_BY_LINE = ("text", "jsonl")  # formats whose lines can be told apart before anybody has read them
-_SUFFIXES_BY_LINE = (".txt", ".jsonl", ".ndjson")
 
 
 class Rejected(NamedTuple):
@@ -58,10 +57,13 @@ class Reader(NamedTuple):
 
     def by_line(self, file: int) -> bool:
         """Whether the lines of a file can be cut apart unread."""
-        if self.columns.format is not None:
-            return self.columns.format in _BY_LINE
-        path = self.paths[file]
-        return path is None or Source(path).unpacked_name.suffix.lower() in _SUFFIXES_BY_LINE
+        return reader_for(Source(self.paths[file]), self.columns).by_line
+
+    def row_groups(self, file: int) -> list[RowGroup] | None:
+        """Where the row groups of a file begin, if places in it are rows; None if they are bytes."""
+        source = Source(self.paths[file])
+        its_groups = reader_for(source, self.columns).row_groups
+        return its_groups and its_groups(source)
 
     def read(self, piece: Piece) -> Records:
         """The records of a piece."""

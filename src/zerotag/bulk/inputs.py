@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
+from zerotag.bulk.blocks import NEVER, Blocks, row_cut_after
 from zerotag.bulk.chunks import Cutting, Piece, Reader, Records, Rejected
 from zerotag.bulk.contents import Content, Prefix
 from zerotag.errors import ZerotagError
 from zerotag.io import START, Columns, Position, Record, Source, records
 from zerotag.io.lines import Line, raw_lines
-from zerotag.io.writers.jsonl import Origin
+from zerotag.io.writers import Origin
 from zerotag.types import Sentence
 
-__all__ = ["BEGINNING", "Chunk", "Cursor", "Inputs", "Rejected", "Unread"]
+__all__ = ["BEGINNING", "ByteRange", "Chunk", "Cursor", "Inputs", "Part", "Rejected", "Unread"]
 
 _PIECE = 1_024  # records that become bytes of output together
 _MAX_CHARACTERS = 2_000_000  # of a chunk: a thousand books must not be in memory at once
@@ -31,6 +32,36 @@ class Cursor(NamedTuple):
 
 
 BEGINNING = Cursor()
+
+
+class ByteRange(NamedTuple):
+    """Some bytes of a file, packed as they are."""
+
+    file: int
+    first: int
+    end: int
+
+
+class Part(NamedTuple):
+    """A part of some files of these sizes, from one cursor up to another, which both begin a block."""
+
+    start: Cursor
+    end: Cursor
+    ranges: tuple[ByteRange, ...]
+    """Where it is, file by file."""
+    sizes: tuple[int, ...]
+
+    @property
+    def files(self) -> range:
+        """Those in which there is some of it."""
+        return range(self.start.file, self.start.file + len(self.ranges))
+
+    def share_read(self, file: int, byte: float) -> float:
+        """How much of it is before a place in one of its files."""
+        number = file - self.start.file
+        before = sum(one.end - one.first for one in self.ranges[:number])
+        in_file = min(max(byte - self.ranges[number].first, 0), self.ranges[number].end - self.ranges[number].first)
+        return (before + in_file) / (sum(one.end - one.first for one in self.ranges) or 1)
 
 
 class Unread(NamedTuple):
@@ -68,15 +99,17 @@ class Chunk:
 
 
 class Inputs:
-    """The files to label, in their order, or standard input."""
+    """The files to label, in their order, or standard input; of files perhaps just a part."""
 
-    def __init__(self, sources: Sequence[Source], columns: Columns) -> None:
+    def __init__(self, sources: Sequence[Source], columns: Columns, part: Part | None = None) -> None:
         if len(sources) > 1 and any(source.path is None for source in sources):
             raise ZerotagError("standard input goes alone; give files, or - and nothing else")
         self.sources = tuple(sources)
-        self._columns = columns
-        self._current = 0
-        self._sizes: list[int] = []
+        self.columns = columns
+        self._part = part
+        self._files = part.files if part else range(len(self.sources))
+        self._current = self._files.start
+        self.sizes: Sequence[int] = part.sizes if part else ()  # known once they were looked at; never those of pipes
         self._prefixes: list[Prefix] = []  # of the files that were begun, in their order
 
     @cached_property
@@ -84,26 +117,37 @@ class Inputs:
         """Whether reading can begin anywhere, and again: not for standard input and other pipes."""
         return all(source.can_be_read_again for source in self.sources)
 
+    @cached_property
+    def _are_remembered(self) -> bool:
+        """Whether all that is read is digested; of a part that was done when it was cut out."""
+        return self.are_files and self._part is None
+
+    def split_by(self, segmenter: str) -> None:
+        """Have texts split into words by the segmenter of a model, which is known once the model is loaded."""
+        self.columns = replace(self.columns, segmenter=segmenter)
+
     def check(self) -> None:
         """Refuse files that are missing, of an unknown format or without their columns, and if all are empty.
 
         A run of hours should not stop at the last file for what can be known before the first.
         """
-        again = [file for file, source in enumerate(self.sources) if source.can_be_read_again]
-        empty = [next(self._records(file), None) is None for file in again]
-        if self.are_files:
+        again = [file for file in self._files if self.sources[file].can_be_read_again]
+        empty = [next(self.records(file), None) is None for file in again]
+        if self._are_remembered:
             if all(empty):
                 others = " and the other files" if len(empty) > 1 else ""
                 raise ZerotagError(f"{self.sources[0].name}{others}: no sentences in it; give a file that has some")
-            self._sizes = [source.path.stat().st_size for source in self.sources if source.path]
+            self.sizes = [source.path.stat().st_size for source in self.sources if source.path]
 
     @property
     def share_read(self) -> float | None:
         """How much has been read so far, from 0 to 1, by bytes; unknown for pipes."""
-        if not self._sizes:
+        if not self.sizes:
             return None
-        before, size = sum(self._sizes[: self._current]), self._sizes[self._current]
-        return (before + size * self.sources[self._current].share_read) / (sum(self._sizes) or 1)
+        in_file = self.sizes[self._current] * self.sources[self._current].share_read
+        if self._part:
+            return self._part.share_read(self._current, in_file)
+        return (sum(self.sizes[: self._current]) + in_file) / (sum(self.sizes) or 1)
 
     def names_and_sizes(self) -> list[list[object]]:
         """What tells the files from others without reading them."""
@@ -118,7 +162,8 @@ class Inputs:
 
     def read_to_the_end(self) -> tuple[Content, ...]:
         """All of all files; of most, somebody has read all by now."""
-        return tuple(self._prefix(number).read_on() for number in range(len(self.sources))) if self.are_files else ()
+        files = self._files if self._are_remembered else ()
+        return tuple(self._prefix(number).read_on() for number in files)
 
     def _prefix(self, number: int) -> Prefix:
         while len(self._prefixes) <= number:
@@ -129,7 +174,7 @@ class Inputs:
 
     def _read(self, number: int) -> tuple[Content, ...]:
         """What was read, up to a file; those before it to their ends."""
-        if not self.are_files:
+        if not self._are_remembered:
             return ()
         before = [self._prefix(earlier).read_on() for earlier in range(number)]
         return (*before, self._prefix(number).content)
@@ -137,7 +182,7 @@ class Inputs:
     @property
     def reader(self) -> Reader:
         """What reads the pieces."""
-        return Reader(tuple(source.path for source in self.sources), self._columns)
+        return Reader(tuple(source.path for source in self.sources), self.columns)
 
     def chunks(self, start: Cursor, at_once: int) -> Iterator[Chunk]:
         """The records from a cursor on, so many at a time, fewer if they are long or if more are still to come."""
@@ -148,25 +193,33 @@ class Inputs:
     def unread(self, start: Cursor, at_once: int) -> Iterator[Unread]:
         """The same chunks before anybody has read their lines, where lines can be told apart without reading them.
 
-        Where a chunk ends follows from where the first one starts. Scores may depend in their last digits on what is
-        scored together; so who goes on at the end of a chunk gets the very same results.
+        Where a chunk ends follows from where the first one starts, or any that begins a block. Scores may depend in
+        their last digits on what is scored together; so who goes on at the end of a chunk gets the very same results.
         """
         most = max(_MAX_CHARACTERS, _CHARACTERS * at_once)
+        blocks = Blocks(self.sizes, at_once)
         pieces: list[Piece] = []
         count = characters = 0  # in the pieces
         end = start
-        for file in range(start.file, len(self.sources)):
+        for file in range(start.file, self._files.stop):
+            if self.sizes and blocks.begin_with(file):
+                if pieces:
+                    yield Unread(pieces, end, self.share_read, self._read(end.file))
+                pieces, count, characters = [], 0, 0
             self._current = file
             source = self.sources[file]
-            if self.are_files:
+            if self._are_remembered:
                 source.observed_by(self._prefix(file).see)
             never_late = source.can_be_read_again  # asked here, and not for every line
             position = start.position if file == start.file else START
             cutting = Cutting(file, position)
+            cut_after = self._cuts(file, blocks)
+            cut, last = cut_after(position.offset), self._last_offset(file)
             for unit in self._units(file, position):
                 cutting.add(unit)
                 records_held = count + cutting.records
-                full = records_held >= at_once or characters + cutting.characters >= most
+                at_cut = unit.end.offset >= cut
+                full = records_held >= at_once or characters + cutting.characters >= most or at_cut
                 if records_held and not (full or never_late):
                     full = source.is_late
                 if full or cutting.records >= _PIECE or cutting.characters >= _MAX_CHARACTERS // 8:
@@ -178,15 +231,31 @@ class Inputs:
                 if full:
                     yield Unread(pieces, end, self.share_read, self._read(file))
                     pieces, count, characters = [], 0, 0
+                if at_cut:
+                    cut = cut_after(unit.end.offset)
+                    if unit.end.offset >= last:
+                        return
             if cutting.records:
                 pieces.append(cutting.done())
                 count, characters = count + cutting.records, characters + cutting.characters
                 end = Cursor(file, unit.end)
         if pieces:
-            yield Unread(pieces, end, self.share_read, self._read(file))
+            yield Unread(pieces, end, self.share_read, self._read(end.file))
+
+    def _cuts(self, file: int, blocks: Blocks) -> Callable[[int], int]:
+        """What tells, for a place in a file, from which one on the next block begins."""
+        if not self.sizes or self.sources[file].is_packed:
+            return lambda _: NEVER
+        groups = self.reader.row_groups(file)
+        return blocks.byte_cut_after if groups is None else partial(row_cut_after, blocks.row_cuts(groups))
+
+    def _last_offset(self, file: int) -> int:
+        """Where in a file the part ends that is read."""
+        return self._part.end.position.offset if self._part and file == self._part.end.file else NEVER
 
     def _units(self, file: int, start: Position) -> Iterator[Line | Record]:
-        return raw_lines(self.sources[file], start) if self.reader.by_line(file) else self._records(file, start)
+        return raw_lines(self.sources[file], start) if self.reader.by_line(file) else self.records(file, start)
 
-    def _records(self, file: int, start: Position = START) -> Iterator[Record]:
-        return records(self.sources[file], columns=self._columns, start=start)
+    def records(self, file: int, start: Position = START) -> Iterator[Record]:
+        """The records of a file."""
+        return records(self.sources[file], columns=self.columns, start=start)

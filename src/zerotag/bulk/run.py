@@ -15,8 +15,8 @@ from zerotag.bulk.stages import Task
 from zerotag.bulk.state import State
 from zerotag.errors import ZerotagError
 from zerotag.explain import Scorer
-from zerotag.io.writers.appendable import Encoder, Form, decided
-from zerotag.render import FORMATS, Style
+from zerotag.io.writers.appendable import Encoder, Form
+from zerotag.io.writers.style import Style, decided
 from zerotag.types import Labelled, Rule, Scored
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Progress:
 class Run:
     """What to label, how, and so many records at a time; `strict` stops at the first that cannot be used.
 
+    A part of some inputs `may_be_empty`; else a run stops that finds no record that can be used.
     With `overlap` other processes read and write, as far as the form of the output allows it.
     """
 
@@ -51,6 +52,7 @@ class Run:
     rules: Sequence[Rule]
     at_once: int
     strict: bool = False
+    may_be_empty: bool = False
     show: Callable[[Progress], None] = lambda _: None
     overlap: Overlap | None = None
 
@@ -131,7 +133,7 @@ class _Account:
 
     def close(self) -> None:
         """Stop if nothing could be used: a wrong format or column, of which a list of rejects would say no more."""
-        if self._state.rejected and not self._state.sentences:
+        if self._state.rejected and not self._state.sentences and not self._run.may_be_empty:
             raise RecordError(f"{self._first_reject} (and not one of {self._state.rejected:,} records could be used)")
 
 
@@ -188,7 +190,7 @@ def label_to_page(run: Run, output: Unfinished, form: Form, style: Style) -> Non
             output.append((), chunk.rejected)
             yield from decided(scored, style)
 
-    pieces = FORMATS[form.format](results(), style)
+    pieces = form.render(results(), style)
     while some := "".join(islice(pieces, run.at_once)):
         output.append([form.pack(some.encode())], ())
     output.finish()
@@ -213,5 +215,5 @@ def label_to_stream(run: Run, stream: BinaryIO, form: Form, style: Style, warn: 
             yield from decided(scored, style)
             stream.flush()
 
-    stream.writelines(piece.encode() for piece in FORMATS[form.format](flushed(), style))
+    stream.writelines(piece.encode() for piece in form.render(flushed(), style))
     return state

@@ -15,8 +15,8 @@ import numpy as np
 from zerotag.bulk.chunks import Piece, Reader, Rejected
 from zerotag.bulk.state import State
 from zerotag.inference.predictor import RowScores
+from zerotag.io.writers import Origin
 from zerotag.io.writers.appendable import Encoder
-from zerotag.io.writers.jsonl import Origin
 from zerotag.text.alignment import Aligner, Encoded, flat, word_scores
 from zerotag.text.subwords import SubWords
 from zerotag.types import IntArray, Scored, Sentence

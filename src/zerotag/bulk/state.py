@@ -11,8 +11,9 @@ import numpy as np
 
 from zerotag.bulk.contents import Content
 from zerotag.bulk.inputs import BEGINNING, Cursor
+from zerotag.decisions import decide_sentence, decide_words, is_blank
 from zerotag.io import Position
-from zerotag.types import Rule, Scored, is_blank
+from zerotag.types import Rule, Scored
 
 
 @dataclass(slots=True)
@@ -38,16 +39,18 @@ class State:
         word_scores = np.concatenate([one.word_scores for one in scored])
         self.sentences += len(scored)
         self.words += len(word_scores)
-        for k, (name, rule) in enumerate(zip(label_names, rules, strict=True)):
-            self.positive_sentences[name] += sum(
-                rule.sentence(one.sentence_scores[k]) for one in scored if not is_blank(one.sentence)
-            )
-            self.positive_words[name] += int(rule.words(word_scores[:, k]).sum())
+        words = decide_words(word_scores, rules).sum(axis=0).tolist()
+        verdicts = [decide_sentence(one.sentence_scores, rules) for one in scored if not is_blank(one.sentence)]
+        for k, name in enumerate(label_names):
+            self.positive_sentences[name] += sum(verdict[k] for verdict in verdicts)
+            self.positive_words[name] += words[k]
 
     def add(self, other: State) -> None:
         """Add what was counted elsewhere."""
         self.sentences += other.sentences
         self.words += other.words
+        self.rejected += other.rejected
+        self.seconds += other.seconds
         self.positive_sentences.update(other.positive_sentences)
         self.positive_words.update(other.positive_words)
 

@@ -30,7 +30,8 @@ def demo(
     check_place(out / "model")
     from zerotag.demo import PARTS, measure, train, write_report
     from zerotag.evaluation.tables import score_table
-    from zerotag.render import FORMATS, Style
+    from zerotag.io.writers.style import Style
+    from zerotag.render import terminal
 
     typer.echo("Training: which of these sentences hedge? Nobody says which words do it.\n")
     start = time.monotonic()
@@ -48,7 +49,7 @@ def demo(
     for part, (report, results) in measured.items():
         typer.echo(f"\n{PARTS[part]}\n")
         shown = [result for result in results if result.labels][:SHOWN]
-        for line in FORMATS["text"](shown, style):
+        for line in terminal.render(shown, style):
             typer.echo(line, nl=False)
         typer.echo()
         caption = f"All {len(results)} sentences of this part, against the hedge words marked by hand"

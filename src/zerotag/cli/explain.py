@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zerotag.cli.options import Device, Overwrite, loaded, require_absent
+from zerotag.cli.options import Device, Overwrite, loaded, require_absent, told_apart
 from zerotag.errors import ZerotagError
-from zerotag.explain import METHODS
+from zerotag.explain import SCORERS
 
 if TYPE_CHECKING:
     from zerotag.labeller import Labeller
@@ -26,7 +26,7 @@ def explain(
     out: Annotated[Path | None, typer.Option(help="File to write: .png, .svg, .html or .json. [the terminal]")] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(help=f"How words are scored; may be repeated: {', '.join(METHODS)}. [native]"),
+        typer.Option(help=f"How words are scored; may be repeated: {', '.join(SCORERS.names())}. [native]"),
     ] = None,
     label: Annotated[list[str] | None, typer.Option(help="Label to show; may be repeated. [all]")] = None,
     device: Device = None,
@@ -46,10 +46,8 @@ def explain(
         raise ZerotagError(f"{text} is a model folder; the text to explain comes after it, in quotation marks")
     from zerotag.explain.side_by_side import explain as explained
     from zerotag.io.files import whole_file
-    from zerotag.text.segmentation import split
 
-    sentence = split(text)
-    maps = explained(_named(models, device), sentence, methods=method or ("native",), labels=label or ())
+    maps, sentence = explained(_named(models, device), text, methods=method or ("native",), labels=label or ())
     if out is None:
         _show(maps)
         return
@@ -60,11 +58,8 @@ def explain(
 
 def _named(models: Sequence[Path], device: str | None) -> Iterator[tuple[str, Labeller]]:
     """The models, one in memory at a time, by as much of their paths as tells them apart; a single one has no name."""
-    paths = [model.resolve() for model in models]
-    parts = next((n for n in range(1, 4) if len({path.parts[-n:] for path in paths}) == len(paths)), 0)
-    for model, path in zip(models, paths, strict=True):
-        name = "" if len(models) == 1 else str(Path(*path.parts[-parts:]))
-        yield name, loaded(model, device)
+    for model, name in zip(models, told_apart(models), strict=True):
+        yield "" if len(models) == 1 else name, loaded(model, device)
 
 
 def _show(maps: Sequence[HeatMap]) -> None:

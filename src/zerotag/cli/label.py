@@ -15,6 +15,17 @@ import typer
 
 import zerotag
 from zerotag.cli.label_progress import LabellingProgress, summary
+from zerotag.cli.label_shards import (
+    Merge,
+    PlanFile,
+    ShardNumber,
+    Shards,
+    ShowStatus,
+    device_kind,
+    refuse_without_a_plan,
+    work_on_the_plan,
+    write_the_plan,
+)
 from zerotag.cli.options import (
     Device,
     InputFormat,
@@ -27,25 +38,29 @@ from zerotag.cli.options import (
     require_no_input,
 )
 from zerotag.errors import ZerotagError
+from zerotag.io.writers import WRITERS
 
 if TYPE_CHECKING:
     from zerotag.bulk.inputs import Inputs, Rejected
     from zerotag.bulk.run import Run
     from zerotag.bulk.state import State
+    from zerotag.io.table_output import TableOutput
     from zerotag.io.writers.appendable import Form
+    from zerotag.io.writers.style import Style
     from zerotag.labeller import Labeller
-    from zerotag.render import Style
 
 _AT_ONCE = 1_024  # records that are held, and scored together, at a time
 _LARGE_BUDGET = 1 << 14  # sub-words of a batch, which only a GPU has
-_COSTS = {"gradient-x-input": 4, "heads": 4, "integrated-gradients": 32, "occlusion": 32, "lime": 256}  # roughly
 _REJECTS_SHOWN = 20
 
 
 def label(
-    model: Annotated[Path, typer.Argument(metavar="MODEL_DIR", help="Model folder that `zerotag train` wrote.")],
+    context: typer.Context,
+    model: Annotated[
+        str | None, typer.Argument(metavar="MODEL_DIR", help="Model folder that `zerotag train` wrote.")
+    ] = None,
     sources: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Argument(
             metavar="[INPUT]...", help="Files to label, plain, .gz or .zst; - or nothing for standard input."
         ),
@@ -53,12 +68,20 @@ def label(
     out: Annotated[Path | None, typer.Option(help="File to write; .gz and .zst are packed. [standard output]")] = None,
     output_format: Annotated[
         str | None,
-        typer.Option("--format", help="jsonl, tsv, html, text or parquet. [by --out; text in a terminal, else jsonl]"),
+        typer.Option("--format", help=f"{', '.join(WRITERS.names())}. [by --out; text in a terminal, else jsonl]"),
     ] = None,
     origins: Annotated[
         bool | None,
         typer.Option(
             "--source/--no-source", help="Add file and line to each record of jsonl and parquet. [with several inputs]"
+        ),
+    ] = None,
+    table: Annotated[
+        bool | None,
+        typer.Option(
+            "--table/--records",
+            help="Give the input's table back with columns added, or a record for each sentence. [a table for CSV and "
+            "workbooks, in or out]",
         ),
     ] = None,
     strict: Annotated[
@@ -71,6 +94,11 @@ def label(
     input_format: InputFormat = None,
     device: Device = None,
     overwrite: Overwrite = False,
+    shards: Shards = None,
+    plan: PlanFile = None,
+    shard: ShardNumber = None,
+    status: ShowStatus = False,
+    merge: Merge = False,
 ) -> None:
     """Label the words of new text.
 
@@ -83,23 +111,60 @@ def label(
     from zerotag.explain import create
     from zerotag.io import Source
     from zerotag.io.model_folder import manifest_file
+    from zerotag.io.sources import expanded
     from zerotag.io.writers.appendable import form_for
     from zerotag.labeller import located
 
-    paths = sources or [Path("-")]
+    if plan is not None:
+        work_on_the_plan(
+            context,
+            plan,
+            model=model,
+            number=shard,
+            status=status,
+            merge=merge,
+            out=out,
+            device=device,
+            overwrite=overwrite,
+        )
+        return
+    refuse_without_a_plan(shard, status=status, merge=merge)
+    if model is None:
+        raise ZerotagError("give a MODEL_DIR, and files to label; or --plan FILE to work on a plan")
+    paths = expanded(sources or ["-"])
     form = form_for(
-        out,
-        output_format,
+        out if shards is None else Path(f"shard.{output_format or 'jsonl'}"),
+        output_format if shards is None else None,
         otherwise="text" if sys.stdout.isatty() else "jsonl",
         origins=len(paths) > 1 if origins is None else origins,
     )
     inputs = Inputs(
-        [Source(None if path == Path("-") else path) for path in paths],
+        [Source(None if path == "-" else Path(path)) for path in paths],
         columns(text_column, None, None, input_format),
     )
+    form = form._replace(table=_is_table(form, inputs, table, to_file=out is not None and shards is None))
     if resume:
         _check_resume(out, form, inputs)
     inputs.check()
+    if shards is not None:
+        import torch
+
+        from zerotag.bulk.plan import Options
+        from zerotag.inference.torch_predictor import token_budget
+
+        kind = device_kind(model, device)
+        options = Options(
+            form=form,
+            method=method,
+            threshold=threshold,
+            text_column=text_column,
+            input_format=input_format,
+            device=kind,
+            at_once=_at_once(token_budget(torch.device(kind)), method),
+            strict=strict,
+        )
+        write_the_plan(model, inputs, options, out, shards, overwrite=overwrite)
+        return
     for place in () if out is None else (out, rejects_of(out), record_of(out)):
         require_no_input(place, (source.path for source in inputs.sources if source.path), "--out")
     manifest = manifest_file(located(model))
@@ -118,11 +183,16 @@ def label(
         typer.echo(f"{out} is complete: nothing is left to do", err=True)
         return
     labeller = loaded(manifest.parent, device, method, threshold)
+    inputs.split_by(labeller.manifest.model.segmenter)
+    style = _style(labeller, inputs, colour=out is None)
+    joined = _joined(form, inputs, style)
     scorer = create(method, labeller)
     typing = not inputs.are_files and sys.stdin.isatty()
     if typing:
         typer.echo("Type sentences, one per line; Ctrl-D ends.", err=True)
-    at_once = 1 if typing else _at_once(labeller, method)  # whoever types wants an answer to each line
+    at_once = (
+        1 if typing else _at_once(labeller.predictor.token_budget, method)
+    )  # whoever types wants an answer to each line
     # Whoever is at the other end of a pipe may wait for results before there is more.
     ahead = overlap_for(labeller, method) if inputs.are_files else nullcontext()
     with ahead as overlap, LabellingProgress(silent=out is None and sys.stdout.isatty()) as progress:
@@ -136,13 +206,12 @@ def label(
             show=progress.show,
             overlap=overlap,
         )
-        style = _style(labeller, inputs, colour=out is None)
         if out is None:
             state = _to_standard_output(run, form, style)
         else:
             # Nobody can go on with a pipe. With another device, found and not asked for, scores may differ a little.
             its_arguments = {**arguments, "records at once": at_once} if inputs.are_files else None
-            state = _to_file(run, form, style, out, its_arguments, resume=resume, overwrite=overwrite)
+            state = _to_file(run, form, style, joined, out, its_arguments, resume=resume, overwrite=overwrite)
     if method != "native" and threshold is None:
         typer.echo(
             f"{method}: words were marked from {labeller.rules[0].word_threshold} on, as the model's own threshold is "
@@ -162,17 +231,19 @@ def _check_resume(out: Path | None, form: Form, inputs: Inputs) -> None:
         raise ZerotagError(f"--resume cannot go on with {form.format}; it can with jsonl, tsv and parquet")
 
 
-def _at_once(labeller: Labeller, method: str) -> int:
+def _at_once(token_budget: int, method: str) -> int:
     """More for a device that takes more: it should find many sentences of each length.
 
     Fewer for a method that takes longer: nothing is shown or kept before a chunk is done.
     """
-    most = _AT_ONCE * (32 if labeller.predictor.token_budget > _LARGE_BUDGET else 1)
-    return max(1, most // _COSTS.get(method.partition(":")[0], 1))
+    from zerotag.explain import spec_of
+
+    most = _AT_ONCE * (32 if token_budget > _LARGE_BUDGET else 1)
+    return max(1, most // spec_of(method).cost)
 
 
 def _style(labeller: Labeller, inputs: Inputs, *, colour: bool) -> Style:
-    from zerotag.render import Style
+    from zerotag.io.writers.style import Style
 
     first, *others = (Path(source.name).name for source in inputs.sources)
     return Style(
@@ -199,8 +270,45 @@ def _to_standard_output(run: Run, form: Form, style: Style) -> State:
     return label_to_stream(run, sys.stdout.buffer, form, style, warn)
 
 
+def _is_table(form: Form, inputs: Inputs, asked: bool | None, *, to_file: bool) -> bool:
+    """Whether the input's table is to come back."""
+    from zerotag.io.table_output import is_table
+
+    paths = [source.path for source in inputs.sources if source.path]
+    can_be = to_file and inputs.are_files and form.writer.table is not None
+    if asked and not can_be:
+        raise ZerotagError(
+            "--table needs files to label, and --out with a format that can hold a table: "
+            f"{', '.join(name for name in WRITERS.names() if WRITERS.get(name).table)}"
+        )
+    only = form.writer.encode is None and form.writer.render is None
+    if only and (asked is False or not can_be):
+        raise ZerotagError(f"{form.format} is a table: it needs files to label, --out, and no --records")
+    return can_be and (is_table(paths, inputs.columns, form.format) if asked is None else asked)
+
+
+def _joined(form: Form, inputs: Inputs, style: Style) -> TableOutput | None:
+    """The table to be written, if one is, checked before any work."""
+    from zerotag.io.table_output import TableOutput
+
+    if not form.table:
+        return None
+    paths = tuple(source.path for source in inputs.sources if source.path)
+    output = TableOutput(paths, inputs.columns, form.format, form.packing, style.label_names)
+    output.check()
+    return output
+
+
 def _to_file(
-    run: Run, form: Form, style: Style, out: Path, arguments: Mapping[str, Any] | None, *, resume: bool, overwrite: bool
+    run: Run,
+    form: Form,
+    style: Style,
+    joined: TableOutput | None,
+    out: Path,
+    arguments: Mapping[str, Any] | None,
+    *,
+    resume: bool,
+    overwrite: bool,
 ) -> State:
     from zerotag.bulk.journal import unfinished
     from zerotag.bulk.run import label_to_file, label_to_page
@@ -210,7 +318,7 @@ def _to_file(
         with unfinished(out, None, resume=False, overwrite=overwrite) as output:
             label_to_page(run, output, form, style)
             return output.state
-    its_encoder = encoder(form, style)
+    its_encoder = encoder(form, style, None if joined is None else joined.assemble)
     beginning = its_encoder.beginning
     with unfinished(out, arguments, resume=resume, overwrite=overwrite, beginning=beginning) as output:
         run.check(output.state)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from typing import TYPE_CHECKING
 
 from zerotag.cli.options import say
@@ -12,6 +12,7 @@ from zerotag.text.printable import one_line
 if TYPE_CHECKING:
     from zerotag.bulk.run import Progress
     from zerotag.bulk.state import State
+    from zerotag.bulk.status import Status
 
 
 class LabellingProgress(LiveBar):
@@ -21,12 +22,13 @@ class LabellingProgress(LiveBar):
         super().__init__(say, silent=silent, transient=True)  # the summary takes its place
         self._silent = silent
 
-    def show(self, progress: Progress) -> None:
-        """Draw the state of the labelling."""
+    def show(self, progress: Progress, of: str = "") -> None:
+        """Draw the state of the labelling, or of what part of it."""
+        words = of + describe(progress)
         if self.live:
-            self.draw(describe(progress), progress.share or 0.0, None if progress.share is None else 1.0)
+            self.draw(words, progress.share or 0.0, None if progress.share is None else 1.0)
         elif not self._silent and self.silent_for_long:
-            self.say(describe(progress))
+            self.say(words)
 
 
 def describe(progress: Progress) -> str:
@@ -49,6 +51,30 @@ def summary(state: State, label_names: Sequence[str]) -> Iterator[str]:
     )
     for name in label_names:
         yield f"{one_line(name)}: {state.positive_sentences[name]:,} sentences, {state.positive_words[name]:,} words"
+
+
+def describe_status(status: Status) -> Iterator[str]:
+    """How many shards are done and what they found; who is at work, how fast; what failed, and what was left behind."""
+    counts = status.counts
+    groups: dict[str, Sized] = {
+        "done": status.done,
+        "running": status.running,
+        "failed": status.failed,
+        "stale": status.stale,
+        "waiting": status.waiting,
+    }
+    yield " · ".join(f"{len(group):,} {name}" for name, group in groups.items() if group)
+    left = "" if status.seconds_left is None else f", {duration(status.seconds_left)} left"
+    yield f"{100 * status.share:.1f} % of the bytes · {_number(status.sentences_per_second)} sentences/s now{left}"
+    if counts.sentences:
+        yield f"{counts.sentences:,} sentences, {counts.words:,} words, {counts.rejected:,} records rejected so far"
+    for number, one in status.running.items():
+        yield f"shard {number} running on {one.worker}: {100 * one.share:.0f} %, {_number(one.sentences_per_second)}/s"
+    for number, one in status.stale.items():
+        yield f"shard {number} stale: no sign of life from {one.worker} for {duration(one.age)}"
+    for number, failure in status.failed.items():
+        times = f" {failure.times} times" if failure.times > 1 else ""
+        yield f"shard {number} failed{times}, on {failure.worker}: {one_line(failure.error)}"
 
 
 def _number(rate: float) -> str:

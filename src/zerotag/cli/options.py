@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerotag.decisions import check_threshold
 from zerotag.errors import ZerotagError
-from zerotag.explain import METHODS
-from zerotag.types import check_threshold
+from zerotag.explain import NATIVE, SCORERS
+from zerotag.io.readers import READERS
+from zerotag.text.segmentation import UNICODE
 
 if TYPE_CHECKING:
     from zerotag.io import Columns
@@ -27,14 +29,24 @@ Negative = Annotated[
     list[str] | None,
     typer.Option(metavar="VALUE", help="Label value that means 'none'; may be repeated. [O, c, 0, false, no]"),
 ]
+LabelName = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="What a 1 in the label column means. [the name of the column]"),
+]
+LabelNames = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES", help="What 0, 1, 2 ... in the label column mean, with commas between: calm,rude,sad."
+    ),
+]
 InputFormat = Annotated[
-    str | None, typer.Option(help="tsv, csv, jsonl, parquet, m2 or text. [by the suffix; text for standard input]")
+    str | None, typer.Option(help=f"{', '.join(READERS.names())}. [by the suffix; text for standard input]")
 ]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:N. [a GPU if there is one]")]
 Method = Annotated[
     str,
     typer.Option(
-        help=f"How words are scored: {', '.join(METHODS)}; native is the model's own, heads is heads:LAYER.HEAD."
+        help=f"What scores words: {', '.join(SCORERS.names())}. native is the model's own; heads is heads:LAYER.HEAD."
     ),
 ]
 
@@ -57,7 +69,13 @@ def say(line: str) -> None:
 
 
 def columns(
-    text_column: str, label_column: list[str] | None, negative: list[str] | None, input_format: str | None
+    text_column: str,
+    label_column: list[str] | None,
+    negative: list[str] | None,
+    input_format: str | None,
+    label_name: str | None = None,
+    label_names: str | None = None,
+    segmenter: str = UNICODE,
 ) -> Columns:
     """The shared input options as one object."""
     from zerotag.io import Columns
@@ -67,6 +85,9 @@ def columns(
         labels=tuple(label_column or ("label",)),
         negative=tuple(negative) if negative else None,
         format=input_format,
+        label_name=label_name,
+        class_names=None if label_names is None else tuple(name.strip() for name in label_names.split(",")),
+        segmenter=segmenter,
     )
 
 
@@ -91,7 +112,14 @@ def require_no_input(output: Path | None, inputs: Iterable[Path], option: str) -
         raise ZerotagError(f"{output} is an input, which {option} would replace: choose another name")
 
 
-def loaded(model: Path, device: str | None, method: str = "native", threshold: float | None = None) -> Labeller:
+def told_apart(paths: Sequence[Path]) -> list[str]:
+    """A name for each path: as much of its end as tells it from the others."""
+    resolved = [path.resolve() for path in paths]
+    parts = next((n for n in range(1, 4) if len({path.parts[-n:] for path in resolved}) == len(resolved)), 0)
+    return [str(Path(*path.parts[-parts:])) for path in resolved]
+
+
+def loaded(model: Path, device: str | None, method: str = NATIVE, threshold: float | None = None) -> Labeller:
     """The model of a folder, deciding words by the thresholds of a method or by the one given."""
     from zerotag.explain import rules_for
     from zerotag.labeller import load

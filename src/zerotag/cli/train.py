@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from zerotag.cli.options import (
     Device,
     InputFormat,
     LabelColumns,
+    LabelName,
+    LabelNames,
     Negative,
     Overwrite,
     TextColumn,
@@ -22,15 +25,19 @@ from zerotag.cli.options import (
     require_absent,
     say,
 )
+from zerotag.cli.training_summary import about_data, about_words
 from zerotag.config import PRESETS, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.render.progress import TrainingProgress, duration
 from zerotag.text.printable import one_line
+from zerotag.text.segmentation import SEGMENTERS
 from zerotag.types import Rule
 
 if TYPE_CHECKING:
+    from zerotag.io import Columns
     from zerotag.labeller import WordLabeller
     from zerotag.training.recipe import Progress
+    from zerotag.types import Corpus, Example
 
 _ENCODERS = ", ".join(f"{name} {model.encoder}" for name, (model, _) in PRESETS.items())
 
@@ -48,6 +55,9 @@ def train(
     ] = None,
     vectors: Annotated[
         Path | None, typer.Option(help="Word vectors as text (GloVe, word2vec) for --preset bilstm. [at random]")
+    ] = None,
+    segmenter: Annotated[
+        str | None, typer.Option(help=f"What splits texts into words: {', '.join(SEGMENTERS.names())}. [unicode]")
     ] = None,
     head: Annotated[str | None, typer.Option(help="soft-attention, or cls for a plain sentence classifier.")] = None,
     depth: Annotated[
@@ -71,12 +81,24 @@ def train(
     label_column: LabelColumns = None,
     negative: Negative = None,
     input_format: InputFormat = None,
+    exclusive: Annotated[
+        bool | None,
+        typer.Option(
+            "--exclusive/--independent",
+            help="Whether labels exclude one another: a sentence has one. [if every one has exactly one of several]",
+        ),
+    ] = None,
+    label_name: LabelName = None,
+    label_names: LabelNames = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at rows that cannot be used, instead of leaving them out.")
+    ] = False,
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Train a word labeller on sentence labels.
 
-    Killed or stopped, the same command goes on where it was.
+    Rows that are empty or broken are counted and left out. Killed or stopped, the same command goes on where it was.
     """
     from zerotag.io.files import delete_folder
     from zerotag.io.model_folder import check_place
@@ -91,6 +113,7 @@ def train(
             "encoder": encoder,
             "vectors": None if vectors is None else str(vectors),
             "head": head,
+            "segmenter": segmenter,
             "depth": _depth(depth),
             "beta": beta,
         },
@@ -106,19 +129,20 @@ def train(
         },
         forget_depth=depth == "auto",
     )
-    from zerotag.io import read
-
-    chosen_columns = columns(text_column, label_column, negative, input_format)
-    corpus = read(train, columns=chosen_columns)
-    if len(corpus.label_names) > 1 and all(any(example.labels) for example in corpus.examples):
-        typer.echo(
-            f"{train}: every sentence has one of the labels {one_line(', '.join(corpus.label_names))}, "
-            "and all are learnt; if one of them means that there is no label, say so with --negative",
-            err=True,
-        )
-    dev_corpus = None if dev is None else read(dev, columns=chosen_columns, label_names=corpus.label_names)
-
+    chosen_columns = columns(
+        text_column, label_column, negative, input_format, label_name, label_names, model_config.segmenter
+    )
+    corpus, dev_corpus, remarks, left_out = _read(train, dev, chosen_columns, strict=strict)
+    from zerotag.training.exclusive import are_exclusive, exclusive_rules
     from zerotag.training.recipe import train as train_labeller
+
+    exclude = are_exclusive(corpus, "auto" if exclusive is None else exclusive)
+    if len(corpus.label_names) > 1 and all(any(example.labels) for example in corpus.examples):
+        how = "as classes of which a sentence has one; --independent learns them apart" if exclude else "apart"
+        say(
+            f"{train}: every sentence has one of the labels {one_line(', '.join(corpus.label_names))}, and all are "
+            f"learnt, {how}; if one of them means that there is no label, say so with --negative"
+        )
 
     start = time.monotonic()
     try:
@@ -127,6 +151,8 @@ def train(
             def show(reached: Progress) -> None:
                 if stop.asked:
                     raise KeyboardInterrupt
+                while remarks:  # not before it is known that the training goes ahead
+                    say(one_line(remarks.pop(0)))
                 progress.show(reached)
 
             labeller = train_labeller(
@@ -140,6 +166,10 @@ def train(
             )
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped; the same command goes on from {unfinished}") from None
+    except ZerotagError as error:
+        raise ZerotagError(f"{error} ({left_out})") if left_out and remarks else error from None
+    if exclude:
+        labeller = labeller.with_rules(exclusive_rules(labeller.rules, corpus))
     labeller.save_pretrained(out)
     delete_folder(unfinished)
     settings = labeller.manifest.model
@@ -150,6 +180,31 @@ def train(
         f"{out}: labels {one_line(', '.join(labeller.label_names))}; depth {settings.depth} of {settings.encoder}; "
         f"dev sentence F1 {100 * f1:.1f}; trained in {duration(time.monotonic() - start)}"
     )
+    if settings.head != "cls":
+        for line in about_words(labeller, corpus):
+            typer.echo(line)
+    typer.echo(f"next: zerotag label {shlex.quote(str(out))} FILE --out labelled.csv")
+
+
+def _read(
+    train: Path, dev: Path | None, chosen: Columns, *, strict: bool
+) -> tuple[Corpus[Example], Corpus[Example] | None, list[str], str]:
+    """The corpora to train on and to develop by, what is to be said of them, and how much was left out, if it was."""
+    from zerotag.io.reading import read_training_data
+    from zerotag.io.training_data import overlap
+
+    found = read_training_data(train, columns=chosen, strict=strict)
+    remarks = [*about_data(train, found)]
+    left_out = " ".join(map(str.strip, remarks[:2])) if found.problems else ""
+    if dev is None:
+        return found.corpus, None, remarks, left_out
+    dev_found = read_training_data(dev, columns=chosen, label_names=found.corpus.label_names, strict=strict)
+    remarks += about_data(dev, dev_found)
+    if shared := overlap(found.corpus, dev_found.corpus):
+        remarks.append(
+            f"{dev}: {shared:,} of {len(dev_found.corpus):,} sentences are in {train}, too, and say little of others"
+        )
+    return found.corpus, dev_found.corpus, remarks, left_out
 
 
 def _tell_of_thresholds_by_nothing(labeller: WordLabeller) -> None:

@@ -11,13 +11,14 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from zerotag.decisions import decide
 from zerotag.evaluation.report import Report, evaluate
 from zerotag.evaluation.tables import score_table
 from zerotag.io import read, read_gold
 from zerotag.io.files import whole_file
-from zerotag.render import Style
+from zerotag.io.writers.style import Style
 from zerotag.render.html import Paragraph, Section, Sentences, report
-from zerotag.types import Labelled, decide
+from zerotag.types import Labelled
 
 if TYPE_CHECKING:
     import torch

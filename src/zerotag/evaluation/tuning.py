@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zerotag.calibration import Calibration
 from zerotag.errors import ZerotagError
+from zerotag.evaluation.few_words import LabelledWords, rule_from_few_words
 from zerotag.evaluation.metrics import mean_average_precision, threshold_from_word_labels
 from zerotag.evaluation.report import judge
 from zerotag.explain import Scorer, create
-from zerotag.types import GoldExample, Rule, Scored
+from zerotag.text.printable import counted
+from zerotag.types import CorrectedExample, GoldExample, Rule, Scored
 
 if TYPE_CHECKING:
     from zerotag.explain.heads import Head
@@ -28,7 +31,7 @@ def scorer_from_word_labels(method: str, labeller: Labeller, dev: Iterable[GoldE
         return create(method, labeller)
     from zerotag.explain import in_torch
 
-    head = best_head_from_word_labels(in_torch(method, labeller), dev)
+    head = best_head_from_word_labels(in_torch(labeller, method), dev)
     return create(f"heads:{head.layer}.{head.number}", labeller)
 
 
@@ -44,6 +47,34 @@ def rules_from_word_labels(
         )
         for one in judge(pairs, label_names, rules)
     )
+
+
+def tuned_rules(
+    pairs: Sequence[tuple[CorrectedExample, Scored]], rules: Sequence[Rule], calibration: Sequence[Calibration]
+) -> tuple[Rule, ...]:
+    """The rules with word thresholds from the labelled words of a few sentences and what was known before.
+
+    Args:
+        pairs: labelled sentences with the model's own scores.
+        rules: those chosen by sentence labels, one per label.
+        calibration: what sentence labels say of the scores, one per label; empty where nothing is known.
+
+    Returns:
+        The rules; that of a label which no labelled sentence has stays as it is.
+    """
+    labels = np.array([example.labels for example, _ in pairs], np.bool_)  # (sentences, K)
+    origin = f"word labels of {counted(len(pairs), 'sentence')}, with that from sentence labels as the prior"
+    tuned = []
+    for k, rule in enumerate(rules):
+        gold = [np.array([word[k] for word in example.word_labels], np.bool_) for example, _ in pairs]
+        if not any(flags.any() for flags in gold):
+            tuned.append(rule)
+            continue
+        prior = calibration[k] if calibration else Calibration(positive=float(labels[:, k].mean()))
+        scores = [scored.word_scores[:, k] for _, scored in pairs]
+        words = LabelledWords.of(scores, gold, labels[:, k], prior.positive)
+        tuned.append(rule_from_few_words(words, prior, rule, origin))
+    return tuple(tuned)
 
 
 def best_head_from_word_labels(labeller: WordLabeller, examples: Iterable[GoldExample]) -> Head:

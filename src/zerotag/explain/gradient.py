@@ -10,17 +10,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from inspect import signature
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from zerotag.errors import ZerotagError
+from zerotag.explain.registry import ScorerArguments, ScorerSpec, in_torch, mask_id
 from zerotag.inference.cancellation import check_cancelled
 from zerotag.inference.torch_predictor import Shared, device_of, evaluating, in_chunks, in_groups, token_budget
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.alignment import Aligner, Encoded, word_scores
 from zerotag.types import FloatArray, Scored, Sentence
+
+if TYPE_CHECKING:
+    from zerotag.labeller import Labeller
 
 _BUDGET_SHARE = 8  # a backward pass needs what every layer computed, so that less goes through at once
 
@@ -163,3 +168,17 @@ class IntegratedGradientsScorer(_EmbeddingScorer):
         self.passes += len(batch.input_ids)
         with torch.no_grad():
             return self._network(batch).sentence_logits, attributions
+
+
+def _gradient_x_input(labeller: Labeller, arguments: ScorerArguments) -> GradientScorer:
+    trained = in_torch(labeller, arguments.method)
+    return GradientScorer(trained.network, trained.aligner)
+
+
+def _integrated_gradients(labeller: Labeller, arguments: ScorerArguments) -> IntegratedGradientsScorer:
+    trained = in_torch(labeller, arguments.method)
+    return IntegratedGradientsScorer(trained.network, trained.aligner, mask_id(trained, arguments.method))
+
+
+GRADIENT_X_INPUT = ScorerSpec(create=_gradient_x_input, cost=4)
+INTEGRATED_GRADIENTS = ScorerSpec(create=_integrated_gradients, cost=32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -12,11 +12,15 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from zerotag.errors import ZerotagError
+from zerotag.explain.registry import ScorerArguments, ScorerSpec, in_torch
 from zerotag.inference.cancellation import check_cancelled
 from zerotag.inference.torch_predictor import device_of, evaluating, in_chunks, in_groups, token_budget
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.alignment import Aligner, Encoded, word_scores
 from zerotag.types import FloatArray, Scored, Sentence
+
+if TYPE_CHECKING:
+    from zerotag.labeller import Labeller
 
 _ATTENTION_BUDGET = 2**26  # attention weights, of all layers and heads, that are held at a time
 
@@ -143,3 +147,16 @@ def shape_of(network: Network) -> tuple[int, int]:
     if not hasattr(config, "num_attention_heads"):
         raise ZerotagError(f"encoders of type {config.model_type!r} have no attention heads to score words by")
     return config.num_hidden_layers, config.num_attention_heads
+
+
+def _create(labeller: Labeller, arguments: ScorerArguments) -> HeadScorer:
+    trained = in_torch(labeller, arguments.method)
+    if not SCORER.takes(arguments.argument):
+        raise ZerotagError(
+            f"method {arguments.method!r} does not say which head; write heads:LAYER.HEAD, as in heads:6.3, "
+            "or have labelled words choose one (evaluate --tune-on)"
+        )
+    return HeadScorer(trained.network, trained.aligner, Head(*map(int, arguments.argument.split("."))))
+
+
+SCORER = ScorerSpec(create=_create, cost=4, argument=r"\d{1,4}\.\d{1,4}")

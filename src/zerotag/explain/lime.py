@@ -7,15 +7,20 @@ a random number of random words, samples are weighted by how like the sentence t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerotag.explain.masking import Masker, Versions
 from zerotag.explain.random import draws_for
+from zerotag.explain.registry import ScorerArguments, ScorerSpec, in_torch, mask_id
 from zerotag.modeling.network import Network
 from zerotag.text.alignment import Aligner
 from zerotag.types import BoolArray, FloatArray, IntArray, Scored, Sentence
+
+if TYPE_CHECKING:
+    from zerotag.labeller import Labeller
 
 KERNEL_WIDTH = 25.0  # on cosine distance × 100
 _DRAWN_AT_ONCE = 2**20  # random numbers
@@ -93,3 +98,12 @@ def _distinct(rows: BoolArray) -> tuple[IntArray, IntArray]:
     _, first, times = np.unique(keys, return_index=True, return_counts=True)
     order = np.argsort(first)
     return first[order], times[order]
+
+
+def _create(labeller: Labeller, arguments: ScorerArguments) -> LimeScorer:
+    trained = in_torch(labeller, arguments.method)
+    mask = mask_id(trained, arguments.method)
+    return LimeScorer(trained.network, trained.aligner, mask, seed=arguments.seed)
+
+
+SCORER = ScorerSpec(create=_create, cost=256)

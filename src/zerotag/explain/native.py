@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from zerotag.errors import ZerotagError
+from zerotag.explain.registry import ScorerArguments, ScorerSpec
 from zerotag.inference.predictor import AT_ONCE, Predictor, stream
 from zerotag.text.alignment import Aligner, word_scores
 from zerotag.types import Scored, Sentence
+
+if TYPE_CHECKING:
+    from zerotag.labeller import Labeller
 
 
 class NativeScorer:
@@ -35,3 +40,10 @@ class NativeScorer:
                 tuple(prediction.sentence_scores.tolist()),
                 word_scores(encoded, prediction.token_scores),
             )
+
+
+def _create(labeller: Labeller, _: ScorerArguments) -> NativeScorer:
+    return NativeScorer(labeller.predictor, labeller.aligner)
+
+
+SCORER = ScorerSpec(create=_create)

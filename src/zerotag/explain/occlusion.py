@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from zerotag.explain.masking import Masker, Versions
+from zerotag.explain.registry import ScorerArguments, ScorerSpec, in_torch, mask_id
 from zerotag.modeling.network import Network
 from zerotag.text.alignment import Aligner
 from zerotag.types import Scored, Sentence
+
+if TYPE_CHECKING:
+    from zerotag.labeller import Labeller
 
 
 class OcclusionScorer:
@@ -36,3 +41,11 @@ def _plan(sentence: Sentence) -> Versions:
     words = len(sentence.words)
     kept = np.vstack([np.ones((1, words), np.bool_), ~np.eye(words, dtype=np.bool_)])
     return Versions(sentence, kept, np.ones(words + 1, np.int64))
+
+
+def _create(labeller: Labeller, arguments: ScorerArguments) -> OcclusionScorer:
+    trained = in_torch(labeller, arguments.method)
+    return OcclusionScorer(trained.network, trained.aligner, mask_id(trained, arguments.method))
+
+
+SCORER = ScorerSpec(create=_create, cost=32)

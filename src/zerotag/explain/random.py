@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zerotag.explain.registry import ScorerArguments, ScorerSpec
 from zerotag.types import Scored, Sentence
+
+if TYPE_CHECKING:
+    from zerotag.labeller import Labeller
 
 
 class RandomScorer:
@@ -35,3 +40,10 @@ def draws_for(sentence: Sentence, seed: int) -> np.random.Generator:
     """A source of random numbers that follows from the seed and the sentence's words alone."""
     words = "\0".join(sentence.words).encode("utf-8", "surrogatepass")
     return np.random.default_rng([seed, int.from_bytes(hashlib.blake2b(words, digest_size=16).digest())])
+
+
+def _create(labeller: Labeller, arguments: ScorerArguments) -> RandomScorer:
+    return RandomScorer(len(labeller.label_names), seed=arguments.seed)
+
+
+SCORER = ScorerSpec(create=_create, served=False, scores_sentences=False)

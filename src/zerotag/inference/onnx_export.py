@@ -29,6 +29,7 @@ from zerotag.inference.torch_predictor import TorchPredictor
 from zerotag.io.integrity import ENCODER, HEAD, TOKENIZER
 from zerotag.io.model_folder import Export, Manifest, check_place, write_folder
 from zerotag.modeling.heads import Classifier, SoftAttention
+from zerotag.render.model_card import write_model_card
 from zerotag.text.alignment import Aligner, Encoded
 from zerotag.text.segmentation import split
 from zerotag.types import FloatArray
@@ -77,7 +78,7 @@ def export(labeller: WordLabeller, folder: Path, *, int8: bool = False) -> Manif
         pad_id: int = labeller.tokenizer.pad_token_id
         manifest = replace(labeller.manifest, export=Export(precision, round(float(found.max()), 8), pad_id))
         labeller.tokenizer.backend_tokenizer.save(str(new / TOKENIZER))
-        write_folder(folder, manifest, lambda place: _move(new, place))
+        write_folder(folder, manifest, lambda place: _move(new, place), write_model_card)
     return manifest
 
 

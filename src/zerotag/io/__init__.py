@@ -1,7 +1,7 @@
 """Files in, sentences out: one small module per format behind `read`, `read_gold`, `stream` and `records`."""
 
 from zerotag.io.columns import Columns
-from zerotag.io.reading import read, read_gold, records, stream
+from zerotag.io.reading import read, read_corrected, read_gold, records, stream
 from zerotag.io.rows import MAX_WORD, Record, Reject
 from zerotag.io.sources import PACKED, START, Position, Source
 
@@ -15,6 +15,7 @@ __all__ = [
     "Reject",
     "Source",
     "read",
+    "read_corrected",
     "read_gold",
     "records",
     "stream",

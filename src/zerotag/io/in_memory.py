@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
-from zerotag.io.labels import LabelScheme
 from zerotag.io.problems import listed, shown
-from zerotag.io.reading import read
-from zerotag.io.rows import SPANS, WORD_LABELS, WORDS, Cell, check_columns, from_record
-from zerotag.io.tables import Table, as_table, as_values
-from zerotag.text.segmentation import split
-from zerotag.types import Corpus, Example, Sentence
+from zerotag.io.reading import read_training_data
+from zerotag.io.rows import SPANS, WORD_LABELS, WORDS, Cell, Reject, Row, check_columns, from_record
+from zerotag.io.tables import Table, as_table, as_values, is_missing
+from zerotag.io.training_data import TrainingData, training_data
+from zerotag.text.segmentation import UNICODE, Segmenter
+from zerotag.types import Corpus, Sentence
 
 HELP = (
     "give a file's path, a table (pandas, polars, pyarrow, datasets, a list of dictionaries), a Corpus as "
@@ -25,7 +26,7 @@ HELP = (
 )
 
 
-def as_corpus(
+def as_training_data(
     data: Any,
     labels: Iterable[Any] | None = None,
     *,
@@ -34,8 +35,10 @@ def as_corpus(
     negative: str | Sequence[str] | None = None,
     class_names: Sequence[str] | None = None,
     label_names: Sequence[str] | None = None,
-) -> Corpus[Example]:
-    """A corpus from a path, a table, a corpus, texts with labels, or pairs of both.
+    segmenter: str = UNICODE,
+    strict: bool = False,
+) -> TrainingData:
+    """Training data from a path, a table, a corpus, texts with labels, or pairs of both.
 
     Args:
         data: what holds the sentences.
@@ -46,38 +49,43 @@ def as_corpus(
         negative: the label, or labels, that mean "none".
         class_names: what the labels 0, 1, 2 and so on mean, where they are numbers.
         label_names: the labels that are known already, as those of the training set for a development set.
+        segmenter: the registered segmenter that splits texts into words.
+        strict: refuse data of which a row cannot be used, instead of leaving the row out.
 
     Raises:
         TypeError: `data` is of another kind.
-        ZerotagError: a text or a label is of no use.
+        ZerotagError: nothing can be used, labels mean nothing, or, with `strict`, a row cannot be used.
     """
     columns = Columns(
         text=text or "text",
         labels=(label,) if isinstance(label, str) else tuple(label or ("label",)),
         negative=(negative,) if isinstance(negative, str) else None if negative is None else tuple(negative),
         class_names=None if class_names is None else tuple(class_names),
+        segmenter=segmenter,
     )
     if isinstance(data, str | os.PathLike):
         if labels is not None:
             raise TypeError("labels goes with a list of texts; a file has its own: name their column with label=")
-        return read(Path(data), columns=columns, label_names=label_names)
+        return read_training_data(Path(data), columns=columns, label_names=label_names, strict=strict)
     if isinstance(data, Corpus):
-        return data
+        return TrainingData(data, len(data))
     table = as_table(data)
     if table is not None:
         if labels is not None:
             raise TypeError("labels goes with a list of texts; a table has its own: name their column with label=")
-        return _from_table(table, columns, label_names)
+        columns = _with_known_classes(table, columns)
+        return training_data("the table", _table_rows(table, columns), columns, label_names, strict=strict)
     values = as_values(data)
     data = data if values is None else values
     if not isinstance(data, Iterable):
         raise TypeError(f"data is a {type(data).__name__}; {HELP}")
     if text is not None:
         raise TypeError("text names a column of a file or a table; a list of texts has none")
-    return _from_pairs(_pairs(data, labels), columns, label_names)
+    rows = starmap(partial(_pair_row, columns), enumerate(_pairs(data, labels)))
+    return training_data("labels", rows, columns, label_names, strict=strict)
 
 
-def texts_of(table: Table, text: str | None) -> list[Sentence | None]:
+def texts_of(table: Table, text: str | None, segment: Segmenter) -> list[Sentence | None]:
     """The texts of a table, and None for its empty cells.
 
     Raises:
@@ -88,14 +96,14 @@ def texts_of(table: Table, text: str | None) -> list[Sentence | None]:
     _check_names(table)
     if name not in table.names:
         raise ZerotagError(f"the table has no column {shown(name)}; there are {listed(table.names)}; choose with text=")
-    return [_text(number, name, value) for number, value in enumerate(table.values(name))]
+    return [_text(number, name, value, segment) for number, value in enumerate(table.values(name))]
 
 
-def _text(number: int, name: str, value: Any) -> Sentence | None:
+def _text(number: int, name: str, value: Any, segment: Segmenter) -> Sentence | None:
     if isinstance(value, list) and all(isinstance(word, str) for word in value):
         sentence = Sentence.from_words(value)
     elif value is None or isinstance(value, str):
-        sentence = split(value or "")
+        sentence = segment(value or "")
     else:
         raise TypeError(f"row {number}: {name!r} is {shown(value)}, not a text; choose another column with text=")
     return sentence if sentence.words else None
@@ -109,19 +117,24 @@ def _check_names(table: Table) -> None:
             raise ZerotagError(f"two columns of the table are called {shown(name)}; rename one")
 
 
-def _from_table(table: Table, columns: Columns, label_names: Sequence[str] | None) -> Corpus[Example]:
+def _with_known_classes(table: Table, columns: Columns) -> Columns:
+    """The columns with the names of the classes, if the table knows them."""
     _check_names(table)
+    check_columns("the table", table.names, columns, labelled=True, options=("text=", "label="))
+    if columns.class_names is not None or len(columns.labels) > 1 or columns.labels[0] not in table.names:
+        return columns
+    return replace(columns, class_names=table.class_names(columns.labels[0]))
+
+
+def _table_rows(table: Table, columns: Columns) -> Iterator[Row | Reject]:
     wanted = [columns.text, WORDS, *columns.labels, WORD_LABELS, SPANS]
     names = [name for name in dict.fromkeys(wanted) if name in table.names]
-    check_columns("the table", table.names, columns, labelled=True, options=("text=", "label="))
-    if columns.class_names is None and len(columns.labels) == 1 and columns.labels[0] in names:
-        columns = replace(columns, class_names=table.class_names(columns.labels[0]))
-    scheme = LabelScheme(columns, label_names)
-    found = []
     for number, values in enumerate(zip(*map(table.values, names), strict=True)):
-        row = from_record(f"row {number}", dict(zip(names, values, strict=True)), columns, labelled=True)
-        found.append((row.sentence, scheme.names(row.labels or chain.from_iterable(row.word_labels or ()))))
-    return _corpus(found, scheme, "the table")
+        record = dict(zip(names, values, strict=True))
+        try:
+            yield from_record(f"row {number}", record, columns, labelled=True)
+        except ZerotagError as error:
+            yield Reject(str(error), "")
 
 
 def _pairs(data: Iterable[Any], labels: Iterable[Any] | None) -> list[tuple[Any, Any]]:
@@ -138,24 +151,15 @@ def _pairs(data: Iterable[Any], labels: Iterable[Any] | None) -> list[tuple[Any,
     return [(one, other) for one, other in texts]
 
 
-def _from_pairs(
-    pairs: Sequence[tuple[Any, Any]], columns: Columns, label_names: Sequence[str] | None
-) -> Corpus[Example]:
-    scheme = LabelScheme(columns, label_names)
-    found = []
-    for number, (text, value) in enumerate(pairs):
-        if not isinstance(text, str | Sentence):
-            raise TypeError(f"text {number} is a {type(text).__name__}, not a string; {HELP}")
-        sentence = text if isinstance(text, Sentence) else split(text)
-        if not sentence.words:
-            raise ZerotagError(f"text {number} has no words: leave it and its label out")
-        value = value.item() if hasattr(value, "item") else list(value) if isinstance(value, tuple) else value
-        cells = (Cell(f"label {number}", value, columns.labels[0]),)
-        found.append((sentence, scheme.names(cells)))
-    return _corpus(found, scheme, "labels")
-
-
-def _corpus(found: Sequence[tuple[Sentence, frozenset[str]]], scheme: LabelScheme, source: str) -> Corpus[Example]:
-    names = scheme.label_names(source)
-    examples = tuple(Example(sentence, tuple(name in given for name in names)) for sentence, given in found)
-    return Corpus(names, examples, scheme.negative)
+def _pair_row(columns: Columns, number: int, pair: tuple[Any, Any]) -> Row | Reject:
+    text, value = pair
+    if is_missing(text):
+        return Reject(f"text {number} is empty", "")
+    if not isinstance(text, str | Sentence):
+        raise TypeError(f"text {number} is a {type(text).__name__}, not a string; {HELP}")
+    sentence = text if isinstance(text, Sentence) else columns.split(text)
+    if not sentence.words:
+        return Reject(f"text {number} has no words: leave it and its label out", "")
+    value = value.item() if hasattr(value, "item") else list(value) if isinstance(value, tuple) else value
+    where = f"label {number}"
+    return Row(where, sentence, (Cell(where, None if is_missing(value) else value, columns.labels[0]),))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -14,18 +15,24 @@ from types import UnionType
 from typing import Any, TypeVar
 
 import zerotag
+from zerotag.calibration import Calibration
 from zerotag.config import ModelConfig, TrainConfig, from_dict, require_types
 from zerotag.errors import ZerotagError
 from zerotag.io.checked_files import read_json_object
 from zerotag.io.files import recover, whole_folder
 from zerotag.io.integrity import DAMAGED, check_files, digest, seal
-from zerotag.types import Rule
+from zerotag.text.printable import counted
+from zerotag.types import ReliabilityBin, Rule
 
-FORMAT = 3  # 2 has exported models; 3 a config.json of our own, and a seal
+FORMAT = 4  # 2 has exported models; 3 a config.json of our own, and a seal; 4 says what word labels were used
 EARLIEST_FORMAT = 1
 _FIRST_SEALED_FORMAT = 3
 MANIFEST = "zerotag.json"
-_CARD = "README.md"
+CARD = "README.md"
+PLOT = "calibration.svg"  # in the card
+
+# What may have learnt from word labels, in `Manifest.word_labels`.
+THRESHOLDS, NETWORK = "thresholds", "network"
 
 
 def versions() -> dict[str, str]:
@@ -62,12 +69,31 @@ class Manifest:
     versions: Mapping[str, str] = field(default_factory=versions)
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     export: Export | None = None
+    calibration: tuple[Calibration, ...] = ()
+    """What sentence labels say of the word scores of each label; nothing for models that were not calibrated."""
+
+    word_labels: Mapping[str, int] = field(default_factory=dict)
+    """Of how many sentences words were labelled, by what learnt from them (`thresholds`, `network`)."""
+
+    reliability: Mapping[str, tuple[ReliabilityBin, ...]] = field(default_factory=dict)
+    """By label, how many of the development sentences with a score have the label; empty where it was not measured."""
+
+    @property
+    def supervision(self) -> str:
+        """What the model learnt from, in words: whatever tells of its results says this too."""
+        if not self.word_labels:
+            return "sentence labels"
+        parts = (f"{counted(count, 'sentence')} ({what})" for what, count in self.word_labels.items())
+        return f"sentence labels, with word labels of {' and '.join(parts)}"
 
 
-def write_folder(folder: Path, manifest: Manifest, write_files: Callable[[Path], None]) -> None:
-    """Write a model folder beside its place and move it there; `write_files` adds weights, tokenizer and so on.
+def write_folder(
+    folder: Path, manifest: Manifest, write_files: Callable[[Path], None], write_card: Callable[[Path, Manifest], None]
+) -> None:
+    """Write a model folder beside its place and move it there.
 
-    An older model in that place is replaced. What else is in its folder, notes or a repository, stays there.
+    `write_files` adds weights, tokenizer and so on, which are sealed; `write_card` what people may edit. An older model
+    in that place is replaced. What else is in its folder, notes or a repository, stays there.
     """
     check_place(folder)
     with whole_folder(folder, stays=_not_of_a_model(folder)) as new:
@@ -77,16 +103,27 @@ def write_folder(folder: Path, manifest: Manifest, write_files: Callable[[Path],
         document = {"format": FORMAT, **asdict(manifest), "sha256": digests}
         document["seal"] = seal(json.loads(json.dumps(document)))
         (new / MANIFEST).write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        (new / _CARD).write_text(model_card(manifest), encoding="utf-8")
+        write_card(new, manifest)
         for file in files:
             file.chmod((new / MANIFEST).stat().st_mode)  # safetensors lets nobody else read what it writes
+
+
+def copy_folder(source: Path, target: Path, manifest: Manifest, write_card: Callable[[Path, Manifest], None]) -> None:
+    """Write the model of a folder with another manifest: to another place, or in its own."""
+    names = list(read_json_object(source / MANIFEST)["sha256"])
+
+    def copy_files(folder: Path) -> None:
+        for name in names:
+            shutil.copyfile(source / name, folder / name)
+
+    write_folder(target, manifest, copy_files, write_card)
 
 
 def _not_of_a_model(folder: Path) -> list[str]:
     """Names of what the model in a folder did not bring along; all of a damaged one, of which nobody can tell."""
     if not folder.is_dir():
         return []
-    brought = {MANIFEST, _CARD}
+    brought = {MANIFEST, CARD, PLOT}
     with suppress(OSError, ZerotagError, LookupError, TypeError):
         brought.update(Path(name).parts[0] for name in read_json_object(folder / MANIFEST)["sha256"])
     return [one.name for one in folder.iterdir() if one.name not in brought]
@@ -172,12 +209,17 @@ def _parse(document: dict[str, Any]) -> Manifest:
             sentences=document["sentences"],
             versions=document["versions"],
             created=document["created"],
+            reliability=_reliability(document.get("reliability", {})),
             export=None if document.get("export") is None else _typed(Export, document["export"]),
+            calibration=tuple(_typed(Calibration, one) for one in document.get("calibration", ())),
+            word_labels=_word_labels(document.get("word_labels", {})),
         )
     except ZerotagError as error:
         raise ValueError(str(error)) from error
     if len(manifest.rules) != len(manifest.label_names):
         raise ValueError(f"{len(manifest.rules)} rules for {len(manifest.label_names)} labels")
+    if len(manifest.calibration) not in (0, len(manifest.label_names)):
+        raise ValueError(f"{len(manifest.calibration)} calibrations for {len(manifest.label_names)} labels")
     if document["format"] >= _FIRST_SEALED_FORMAT and document["seal"] != seal(document):
         raise ValueError("it is not what was written there: its seal is another")
     return manifest
@@ -198,7 +240,14 @@ def _check_values(document: dict[str, Any]) -> None:
         raise ValueError(f"label_names {document['label_names']!r:.80} are out of range; allowed: different texts")
 
 
-_R = TypeVar("_R", Rule, Export)
+def _word_labels(counts: Any) -> dict[str, int]:
+    """Models of earlier formats, which have none, knew no word label."""
+    if not isinstance(counts, dict) or not all(type(count) is int and count > 0 for count in counts.values()):
+        raise ValueError(f"word_labels {counts!r:.80} is out of range; allowed: numbers of sentences")
+    return counts
+
+
+_R = TypeVar("_R", Rule, Export, Calibration)
 
 
 def _typed(kind: type[_R], values: dict[str, Any]) -> _R:
@@ -207,53 +256,11 @@ def _typed(kind: type[_R], values: dict[str, Any]) -> _R:
     return record
 
 
-def model_card(manifest: Manifest) -> str:
-    """The README.md of a model folder, with the front matter that the Hugging Face hub reads."""
-    settings = [*asdict(manifest.model).items(), *asdict(manifest.training).items()]
-    rules = zip(manifest.label_names, manifest.rules, strict=True)
-    lines = [
-        "---",
-        "library_name: zerotag",
-        "pipeline_tag: token-classification",
-        "tags: [zerotag, token-classification, weak-supervision]",
-        "---",
-        "",
-        f"# A word labeller for {', '.join(manifest.label_names)}",
-        "",
-        "It was trained with [zerotag](https://pypi.org/project/zerotag/) on sentence labels alone: its training read "
-        "no word label. It scores each word of a sentence by how much the word makes the sentence carry the label.",
-        "",
-        "```python",
-        "import zerotag",
-        "",
-        'labeller = zerotag.load("path/to/this/folder")',
-        'for result in labeller.label(["Some text."]):',
-        "    print(result.label, result.spans)",
-        "```",
-        "",
-        "## Measured while training",
-        "",
-        "| measure | value |",
-        "|---|---|",
-        *(f"| {name} | {value:.4g} |" for name, value in manifest.scores.items()),
-        *(f"| {name} sentences | {count:,} |" for name, count in manifest.sentences.items()),
-        "",
-        "## Decisions",
-        "",
-        "| label | word threshold | sentence threshold | from |",
-        "|---|---|---|---|",
-        *(f"| {name} | {r.word_threshold:g} | {r.sentence_threshold:g} | {r.origin} |" for name, r in rules),
-        "",
-        "## Settings",
-        "",
-        "| setting | value |",
-        "|---|---|",
-        *(f"| {name} | {value} |" for name, value in settings),
-        "",
-        f"Made on {manifest.created} with "
-        + ", ".join(f"{name} {number}" for name, number in manifest.versions.items())
-        + ".",
-    ]
-    if manifest.export:
-        lines += ["", f"Exported for ONNX Runtime, precision {manifest.export.precision}."]
-    return "\n".join(lines) + "\n"
+def _reliability(document: object) -> dict[str, tuple[ReliabilityBin, ...]]:
+    if not isinstance(document, dict):
+        raise ValueError(f"reliability {document!r:.80} is out of range; allowed: an object")
+    found = {label: tuple(ReliabilityBin(*one) for one in bins) for label, bins in document.items()}
+    for one in (one for bins in found.values() for one in bins):
+        if not (type(one.score) is type(one.positive) is float and type(one.size) is int):
+            raise ValueError(f"reliability {list(one)!r:.80} is out of range; allowed: two shares and a count")
+    return found

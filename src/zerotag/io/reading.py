@@ -4,54 +4,57 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Protocol
 
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.labels import LabelScheme
-from zerotag.io.problems import listed, shown
-from zerotag.io.readers import csv, jsonl, m2, parquet, text, tsv
+from zerotag.io.readers import reader_for
 from zerotag.io.rows import Record, Reject, Row
 from zerotag.io.sources import START, Position, Source
-from zerotag.types import Corpus, Example, GoldExample, Sentence
+from zerotag.io.training_data import TrainingData, training_data
+from zerotag.types import Corpus, CorrectedExample, Example, GoldExample, Sentence
 
-
-class _Reader(Protocol):
-    def __call__(self, source: Source, columns: Columns, start: Position, /, *, labelled: bool) -> Iterator[Record]: ...
-
-
-_READERS: dict[str, _Reader] = {
-    "tsv": tsv.records,
-    "csv": csv.records,
-    "jsonl": jsonl.records,
-    "parquet": parquet.records,
-    "m2": m2.records,
-    "text": text.records,
-}
-_FORMATS = {
-    ".tsv": "tsv",
-    ".conll": "tsv",
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".m2": "m2",
-    ".txt": "text",
-}
 _DEFAULT = Columns()
 _PathLike = str | os.PathLike[str]
 _GoldRow = tuple[Sentence, frozenset[str], tuple[frozenset[str], ...] | None]
 
 
-def read(path: _PathLike, *, columns: Columns = _DEFAULT, label_names: Sequence[str] | None = None) -> Corpus[Example]:
-    """Sentences with sentence labels, for training; of word labels only "there is one" gets out of here."""
-    scheme = LabelScheme(columns, label_names)
-    found = [(row.sentence, _sentence_names(row, scheme)) for row in _rows(path, columns, labelled=True)]
-    names = scheme.label_names(str(path))
-    examples = tuple(Example(sentence, _flags(names, given)) for sentence, given in found)
-    return Corpus(names, examples, scheme.negative)
+def read(
+    path: _PathLike,
+    *,
+    text_column: str | None = None,
+    label_column: str | Sequence[str] | None = None,
+    columns: Columns = _DEFAULT,
+    label_names: Sequence[str] | None = None,
+) -> Corpus[Example]:
+    """Sentences with sentence labels, for training; of word labels only "there is one" gets out of here.
+
+    Args:
+        path: the file, of any format that has labels.
+        text_column: the column with the text. Default: `text`.
+        label_column: the column with the label, or several columns of 0 and 1. Default: `label`.
+        columns: all that there is to say of columns and labels.
+        label_names: the labels that are known already, as those of the training set for a development set.
+
+    Raises:
+        ZerotagError: the file cannot be read, or some of its rows cannot be used; the message has the first of them.
+    """
+    if text_column is not None:
+        columns = replace(columns, text=text_column)
+    if label_column is not None:
+        columns = replace(columns, labels=(label_column,) if isinstance(label_column, str) else tuple(label_column))
+    return read_training_data(path, columns=columns, label_names=label_names, strict=True).corpus
+
+
+def read_training_data(
+    path: _PathLike, *, columns: Columns = _DEFAULT, label_names: Sequence[str] | None = None, strict: bool = False
+) -> TrainingData:
+    """The same sentences with what is wrong with the others, which are left out unless `strict` refuses them."""
+    found = (record.content for record in _records(path, columns, labelled=True))
+    return training_data(str(path), found, columns, label_names, strict=strict)
 
 
 def read_gold(
@@ -64,6 +67,10 @@ def read_gold(
         for row in _rows(path, columns, labelled=True)
     ]
     names = scheme.label_names(str(path))
+    found = [
+        (sentence, scheme.settled(given), None if by_word is None else tuple(map(scheme.settled, by_word)))
+        for sentence, given, by_word in found
+    ]
     some_by_word = any(by_word is not None for _, _, by_word in found)
     examples = tuple(
         GoldExample(
@@ -72,6 +79,38 @@ def read_gold(
         for sentence, given, by_word in (_completed(row, some_by_word) for row in found)
     )
     return Corpus(names, examples, scheme.negative)
+
+
+def read_corrected(
+    path: _PathLike | Sequence[_PathLike], *, columns: Columns = _DEFAULT, label_names: Sequence[str] | None = None
+) -> Corpus[CorrectedExample]:
+    """Sentences with word labels, to learn from; those of a file that has none on its words are left out.
+
+    A sentence has the labels that it was given and those of its words. Several files are read one after the other.
+
+    Raises:
+        ZerotagError: a file cannot be read, or no sentence has labels on its words.
+    """
+    paths = [path] if isinstance(path, str | os.PathLike) else [*path]
+    found: list[CorrectedExample] = []
+    negative = "O"
+    for one in paths:
+        gold = read_gold(one, columns=columns, label_names=label_names)
+        label_names, negative = gold.label_names, gold.negative
+        found += [corrected(example) for example in gold.examples if example.word_labels is not None]
+    if not found:
+        raise ZerotagError(
+            f"{', '.join(map(str, paths))}: no labels on words; give a file that has some, "
+            "as the page, `zerotag suggest` or an annotation tool writes it"
+        )
+    return Corpus(tuple(label_names or ()), tuple(found), negative)
+
+
+def corrected(gold: GoldExample) -> CorrectedExample:
+    """The sentence as training on word labels takes it; it has the labels of its words, too."""
+    assert gold.word_labels is not None
+    labels = tuple(own or any(word[k] for word in gold.word_labels) for k, own in enumerate(gold.labels))
+    return CorrectedExample(gold.sentence, labels, gold.word_labels)
 
 
 def stream(path: _PathLike | None, *, columns: Columns = _DEFAULT) -> Iterator[Sentence]:
@@ -86,45 +125,32 @@ def stream(path: _PathLike | None, *, columns: Columns = _DEFAULT) -> Iterator[S
 
 def records(source: Source, *, columns: Columns = _DEFAULT, start: Position = START) -> Iterator[Record]:
     """Sentences without labels from a position on, and in their place those that are wrong with the reason."""
-    return _reader(source, columns)(source, columns, start, labelled=False)
+    return reader_for(source, columns).records(source, columns, start, labelled=False)
 
 
 def _rows(path: _PathLike | None, columns: Columns, *, labelled: bool) -> Iterator[Row]:
-    source = Source(None if path is None else Path(path))
-    empty = True
-    for record in _reader(source, columns)(source, columns, START, labelled=labelled):
+    for record in _records(path, columns, labelled=labelled):
         if isinstance(record.content, Reject):
             raise ZerotagError(record.content.reason)
-        empty = False
         yield record.content
+
+
+def _records(path: _PathLike | None, columns: Columns, *, labelled: bool) -> Iterator[Record]:
+    source = Source(None if path is None else Path(path))
+    empty = True
+    for record in reader_for(source, columns).records(source, columns, START, labelled=labelled):
+        empty = False
+        yield record
     if empty and path is not None:  # an empty pipe is no mistake
         raise ZerotagError(f"{source.name}: no sentences in it; give a file that has some")
 
 
-def _reader(source: Source, columns: Columns) -> _Reader:
-    if columns.format is not None:
-        if columns.format not in _READERS:
-            raise ZerotagError(f"unknown format {shown(columns.format)}; the formats are {listed(_READERS)}")
-        return _READERS[columns.format]
-    if source.path is None:
-        return _READERS["text"]
-    suffix = source.unpacked_name.suffix.lower()
-    if suffix not in _FORMATS:
-        with source.opened():  # a file that is not there has a worse problem than its name
-            pass
-        raise ZerotagError(
-            f"{source.name}: unknown suffix {shown(suffix)}; those known are {', '.join(_FORMATS)}; "
-            f"or say which format it is with --input-format: {', '.join(_READERS)}"
-        )
-    return _READERS[_FORMATS[suffix]]
-
-
 def _sentence_names(row: Row, scheme: LabelScheme) -> frozenset[str]:
-    return scheme.names(row.labels or chain.from_iterable(row.word_labels or ()))
+    return scheme.names(row.labels or chain.from_iterable(row.word_labels or ()), of_words=not row.labels)
 
 
 def _word_names(row: Row, scheme: LabelScheme) -> tuple[frozenset[str], ...] | None:
-    return None if row.word_labels is None else tuple(scheme.names(cells) for cells in row.word_labels)
+    return None if row.word_labels is None else tuple(scheme.names(cells, of_words=True) for cells in row.word_labels)
 
 
 def _completed(row: _GoldRow, some_by_word: bool) -> _GoldRow:

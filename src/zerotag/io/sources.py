@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import io
-import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -32,6 +32,22 @@ class Position(NamedTuple):
 START = Position()
 
 
+def expanded(names: Sequence[str]) -> list[str]:
+    """The names, and in place of each pattern such as corpus/*.txt, which no shell has seen, the files that fit it."""
+    return [file for name in names for file in (_fitting(name) if _is_pattern(name) else [name])]
+
+
+def _is_pattern(name: str) -> bool:
+    return glob.has_magic(name) and not Path(name).exists()
+
+
+def _fitting(pattern: str) -> list[str]:
+    found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (which would change how they are written)
+    if not found:
+        raise ZerotagError(f"{pattern}: no such file, nor any that fits the pattern")
+    return found
+
+
 class Source:
     """A file, unpacked if its name ends in .gz or .zst, or standard input for None."""
 
@@ -52,6 +68,11 @@ class Source:
         """The name without .gz or .zst, whose suffix tells the format."""
         path = self.path or Path()
         return path.with_suffix("") if self._packing else path
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether it can only be read from its beginning on."""
+        return bool(self._packing)
 
     @property
     def share_read(self) -> float:
@@ -92,14 +113,31 @@ class Source:
             yield file
 
     @contextmanager
-    def opened_for_jumps(self) -> Iterator[BinaryIO]:
-        """The unpacked bytes for a reader that needs to go back and forth; what is packed goes to a scratch file."""
+    def opened_packed(self) -> Iterator[BinaryIO]:
+        """The bytes of the file as they are."""
+        assert self.path is not None
+        with self._problems_explained(), _opened(self.path, None) as raw:
+            yield raw
+
+    @contextmanager
+    def opened_for_jumps(self, most: int) -> Iterator[BinaryIO]:
+        """The unpacked bytes for a reader that needs to go back and forth.
+
+        What is packed goes to a scratch file, if it has at most so many bytes.
+        """
         with self.opened() as file:
             if not self._packing:
                 yield file
                 return
             with tempfile.TemporaryFile() as scratch:
-                shutil.copyfileobj(file, scratch, _PIECE)
+                left = most
+                while piece := file.read(min(_PIECE, left + 1)):
+                    left -= len(piece)
+                    if left < 0:
+                        raise ZerotagError(
+                            f"{self.name}: more than {most:,} bytes once it is unpacked; unpack it first"
+                        )
+                    scratch.write(piece)
                 scratch.seek(0)
                 yield cast(BinaryIO, scratch)
 

@@ -79,9 +79,16 @@ def _is_a(data: Any, library: str, *names: str) -> bool:
     return any(isinstance(data, kind) for name in names if (kind := getattr(module, name, None)) is not None)
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value is one of the many ways to write that there is nothing."""
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )
+
+
 def _plain(value: Any) -> Any:
-    """None for the many ways to write that there is nothing; a list for an array in a cell."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):
+    """None for what is missing; a list for an array in a cell."""
+    if is_missing(value):
         return None
     return value.tolist() if hasattr(value, "tolist") else value
 

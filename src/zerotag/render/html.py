@@ -9,6 +9,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
+from zerotag.io.writers import WriterSpec
 from zerotag.io.writers.style import Style
 from zerotag.render.pieces import pieces
 from zerotag.render.scale import position
@@ -207,3 +208,6 @@ def escaped(text: str) -> str:
 @cache
 def _style_sheet() -> str:
     return files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+
+
+WRITER = WriterSpec(suffix=".html", render=render)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from zerotag.io.writers import WriterSpec
 from zerotag.io.writers.style import Style
 from zerotag.render.pieces import pieces
 from zerotag.render.scale import position
@@ -96,3 +97,6 @@ def _strongest(word: Word, style: Style) -> tuple[float, tuple[str, str, str]]:
 
 def _ansi(text: str, codes: str) -> str:
     return f"\x1b[{codes}m{text}\x1b[0m"
+
+
+WRITER = WriterSpec(suffix=".txt", render=render)

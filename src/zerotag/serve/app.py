@@ -23,13 +23,14 @@ from zerotag.serve.batch_queue import BatchQueue, Job, QueueClosedError, QueueFu
 from zerotag.serve.metrics import CONTENT_TYPE, Metrics
 from zerotag.serve.middleware import ServiceMiddleware
 from zerotag.serve.model_registry import ModelRegistry
-from zerotag.serve.models import ServedModel
+from zerotag.serve.models import ServedModel, Task
 from zerotag.serve.problems import HttpError
 from zerotag.serve.requests import LabelRequest, read_request
 from zerotag.serve.settings import Settings
 from zerotag.serve.workspace.routes import add_routes
 from zerotag.serve.workspace.settings import WorkspaceSettings
 from zerotag.serve.workspace.workspace import Workspace
+from zerotag.text.segmentation import Segmenter, split
 
 if TYPE_CHECKING:
     import torch
@@ -117,12 +118,12 @@ def create_app(
 
     @app.post("/v1/label", **openapi.label(settings.limits))
     async def label(request: Request) -> Response:
-        asked = await read_request(request, settings)
+        asked = await read_request(request, settings, segmenter_of)
         model = _model(registry, asked)
         method = model.methods[0] if asked.method is None else asked.method
         queue = _queue(model, method, asked, settings)
         try:
-            job = queue.submit(method, asked.sentences)
+            job = queue.submit(_task(model, method, asked), asked.sentences)
             records = await _answer(request, queue, job, settings.request_seconds)
         except QueueFullError as full:
             message = "too many requests are waiting; try again a little later"
@@ -131,6 +132,11 @@ def create_app(
             raise HttpError(503, "ending", "the service is ending", retry_after=5) from None
         head = encode({"model": model.name, "revision": model.revision, "method": method})
         return Response(f'{head[:-1]}, "results": [{", ".join(records)}]}}', media_type="application/json")
+
+    def segmenter_of(name: str | None) -> Segmenter:
+        chosen = registry.default if name is None else name
+        model = None if chosen is None else registry.get(chosen)
+        return split if model is None else model.labeller.segment
 
     if work is not None:
         add_routes(app, work, registry, settings)
@@ -145,6 +151,13 @@ def _model(registry: ModelRegistry, asked: LabelRequest) -> ServedModel:
         names = ", ".join(model.name for model in registry) or "none"
         raise HttpError(404, "unknown_model", f"there is no such model; there are: {names}", where="model")
     return model
+
+
+def _task(model: ServedModel, method: str, asked: LabelRequest) -> Task:
+    try:
+        return model.task(method, asked.threshold)
+    except ZerotagError as error:
+        raise HttpError(404, "unknown_label", str(error), where="threshold") from None
 
 
 def _queue(model: ServedModel, method: str, asked: LabelRequest, settings: Settings) -> BatchQueue:

@@ -8,14 +8,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from zerotag.inference.cancellation import CancelToken, WorkCancelledError, cancellable
 from zerotag.serve.daemon_threads import DaemonExecutor
 from zerotag.types import Sentence
 
-Work = Callable[[str, Sequence[Sentence]], list[str]]
-"""What a thread does: a method's name and sentences become one JSON record per sentence."""
+Work = Callable[[Any, Sequence[Sentence]], list[str]]
+"""What a thread does: a task and sentences become one JSON record per sentence.
+
+A task says how, such as a method's name; sentences of equal tasks may go through the network together.
+"""
 
 
 class QueueFullError(Exception):
@@ -33,8 +36,8 @@ class QueueClosedError(Exception):
 class Job:
     """The sentences of one request, on their way to becoming records."""
 
-    def __init__(self, method: str, sentences: Sequence[Sentence], costs: Sequence[int]) -> None:
-        self.method = method
+    def __init__(self, task: object, sentences: Sequence[Sentence], costs: Sequence[int]) -> None:
+        self.task = task
         self.answer: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
         self.left = sum(costs)  # of its cost, not yet taken
         self._sentences = sentences
@@ -164,11 +167,11 @@ class BatchQueue:
         self._cancel_unwanted()
         return len(unfinished)
 
-    def submit(self, method: str, sentences: Sequence[Sentence]) -> Job:
+    def submit(self, task: object, sentences: Sequence[Sentence]) -> Job:
         """Accept a job, or raise QueueFullError or QueueClosedError."""
         if self._closing:
             raise QueueClosedError
-        job = Job(method, sentences, [*map(self._cost, sentences)])
+        job = Job(task, sentences, [*map(self._cost, sentences)])
         if not sentences:
             job.add(0, [])
             return job
@@ -217,7 +220,7 @@ class BatchQueue:
         room = self._batch_cost
         while self._waiting and room > 0:
             job = self._waiting[0]
-            if slices and job.method != slices[0].job.method:
+            if slices and job.task != slices[0].job.task:
                 break
             self._waiting.popleft()
             if job.answer.done():  # an earlier slice of it failed
@@ -233,7 +236,7 @@ class BatchQueue:
         sentences = [sentence for one in slices for sentence in one.sentences]
         try:
             with cancellable(cancel):
-                records = iter(self._work(slices[0].job.method, sentences))
+                records = iter(self._work(slices[0].job.task, sentences))
         except WorkCancelledError:
             return
         except Exception as error:

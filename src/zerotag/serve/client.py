@@ -47,12 +47,21 @@ class Client:
         return list(self._fetch_offer()["models"])
 
     def label(
-        self, texts: Iterable[str | Sequence[str]], *, model: str | None = None, method: str | None = None
+        self,
+        texts: Iterable[str | Sequence[str]],
+        *,
+        model: str | None = None,
+        method: str | None = None,
+        threshold: float | Mapping[str, float] | None = None,
     ) -> list[Labelled]:
-        """Label texts; each is a string or a list of words that are already split."""
+        """Label texts; each is a string or a list of words that are already split.
+
+        `threshold` is the score from which words have the label, or one for each label by name; by default the model's.
+        """
         if isinstance(texts, str):
             raise TypeError("label() takes a list of texts; for a single one write label([text])[0]")
-        chosen = {name: value for name, value in (("model", model), ("method", method)) if value is not None}
+        options = {"model": model, "method": method, "threshold": threshold}
+        chosen = {name: value for name, value in options.items() if value is not None}
         connection = self._connect()
         try:
             results: list[Labelled] = []

@@ -9,15 +9,16 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from zerotag.decisions import decide
 from zerotag.errors import ZerotagError
-from zerotag.explain import Scorer, create, rules_for
+from zerotag.explain import NATIVE, SCORERS, Scorer, create, rules_for, spec_of
 from zerotag.explain.native import NativeScorer
 from zerotag.inference.predictor import Predictor
 from zerotag.io.writers.jsonl import encode, record
@@ -25,10 +26,16 @@ from zerotag.labeller import Labeller, WordLabeller
 from zerotag.serve.batch_queue import BatchQueue
 from zerotag.serve.metrics import Metrics
 from zerotag.serve.settings import Settings
-from zerotag.types import Rule, Scored, Sentence, decide
+from zerotag.types import Rule, Scored, Sentence
 
 _MOST_WORKERS = 4
-_EXPLAINING = ("occlusion", "gradient-x-input", "integrated-gradients", "lime")
+
+
+class Task(NamedTuple):
+    """How sentences are to be labelled: by which method, and by which rules."""
+
+    method: str
+    rules: tuple[Rule, ...]
 
 
 class ServedModel:
@@ -76,6 +83,11 @@ class ServedModel:
             self._scorers[method] = create(method, self._explained)
         return self.explain
 
+    def task(self, method: str, threshold: float | Mapping[str, float] | None = None) -> Task:
+        """What to do for a request; raises ZerotagError if the threshold is none, or for a label that is not there."""
+        decider = self.labeller.with_rules(rules_for(method, self.labeller.rules))
+        return Task(method, (decider if threshold is None else decider.with_threshold(threshold)).rules)
+
     def start(self) -> None:
         """Begin to work."""
         for kind, queue in (("native", self.native), ("explain", self.explain)):
@@ -99,25 +111,27 @@ class ServedModel:
             "revision": self.revision,
             "labels": list(manifest.label_names),
             "rules": self._described(manifest.rules),
+            "segmenter": manifest.model.segmenter,
             "methods": list(self.methods),
             "rules_by_method": {method: self._described(rules_for(method, manifest.rules)) for method in self.methods},
             "encoder": Path(manifest.model.encoder).name,  # not the place it once had on somebody's disk
             "depth": manifest.model.depth,
+            "word_labels": dict(manifest.word_labels),
             "scores": {name: score for name, score in manifest.scores.items() if math.isfinite(score)},
         }
 
     def _described(self, rules: Sequence[Rule]) -> dict[str, Any]:
         return {name: asdict(rule) for name, rule in zip(self.labeller.label_names, rules, strict=True)}
 
-    def _label(self, _: str, sentences: Sequence[Sentence]) -> list[str]:
-        return self._records("native", self._native_scorer.score(sentences))
+    def _label(self, task: Task, sentences: Sequence[Sentence]) -> list[str]:
+        return self._records(task, self._native_scorer.score(sentences))
 
-    def _explain(self, method: str, sentences: Sequence[Sentence]) -> list[str]:
-        return self._records(method, self._scorers[method].score(sentences))
+    def _explain(self, task: Task, sentences: Sequence[Sentence]) -> list[str]:
+        return self._records(task, self._scorers[task.method].score(sentences))
 
-    def _records(self, method: str, scored: Iterable[Scored]) -> list[str]:
-        names, rules = self.labeller.label_names, rules_for(method, self.labeller.rules)
-        return [encode(record(decide(one, names, rules), names)) for one in scored]
+    def _records(self, task: Task, scored: Iterable[Scored]) -> list[str]:
+        names = self.labeller.label_names
+        return [encode(record(decide(one, names, task.rules), names)) for one in scored]
 
 
 class SmallerBatches:
@@ -138,9 +152,11 @@ def _scorers(labeller: WordLabeller | None) -> dict[str, Scorer]:
     """The methods, other than the model's own scores, that work with a model."""
     scorers: dict[str, Scorer] = {}
     if labeller is not None:
-        for method in _EXPLAINING:
+        for method in SCORERS.names():
+            # One that cannot be imported, or needs what this model has not, is not offered.
             with suppress(ZerotagError):
-                scorers[method] = create(method, labeller)
+                if method != NATIVE and spec_of(method).served:
+                    scorers[method] = create(method, labeller)
     return scorers
 
 

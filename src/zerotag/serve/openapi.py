@@ -20,6 +20,7 @@ SERVICE = (
 _STRING: Schema = {"type": "string"}
 _NUMBER: Schema = {"type": "number"}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
+_THRESHOLD: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 _FLAG: Schema = {"type": "boolean"}
 _MAYBE_LABEL: Schema = {"type": ["string", "null"]}
 
@@ -53,19 +54,24 @@ _RECORD = _object(
     },
     _SEVERAL_LABELS,
 )
-_RULE = _object({"word_threshold": _NUMBER, "sentence_threshold": _NUMBER, "origin": _STRING})
+_RULE = _object({"word_threshold": _NUMBER, "sentence_threshold": _NUMBER, "origin": _STRING, "exclusive": _FLAG})
 _MODEL = _object(
     {
         "name": _STRING,
         "revision": {**_STRING, "description": "Another one when the model folder was replaced"},
         "labels": _list(_STRING),
         "rules": {**_by_name(_RULE), "description": "By label, for the model's own scores"},
+        "segmenter": {**_STRING, "description": "What splits texts into words"},
         "methods": _list(_STRING, minItems=1),
         "rules_by_method": {**_by_name(_by_name(_RULE)), "description": "By method and label: what decides its scores"},
         "default": _FLAG,
         "encoder": _STRING,
         "depth": {"type": ["integer", "null"]},
         "scores": _by_name(_NUMBER),
+        "word_labels": {
+            **_by_name(_COUNT),
+            "description": "Of how many sentences words were labelled, by what learnt from them; empty: zero-shot",
+        },
     }
 )
 _ERROR = _object({"error": _object({"code": _STRING, "message": _STRING}, {"where": _STRING})})
@@ -123,6 +129,10 @@ def label(limits: Limits) -> dict[str, Any]:
         {
             "model": {**_STRING, "description": "A name from /v1/models; the default model if left out"},
             "method": {**_STRING, "description": "One of the model's methods; its first if left out"},
+            "threshold": {
+                "anyOf": [_THRESHOLD, _by_name(_THRESHOLD)],
+                "description": "The score from which words have the label, or one by label; the model's if left out",
+            },
         },
     )
     example = {"texts": ["The pump may fail in winter.", ["It", "holds", "."]]}
@@ -130,7 +140,7 @@ def label(limits: Limits) -> dict[str, Any]:
     answer = _answer("One record per text, in order", _object(answered))
     problems = {
         **_LOCKED,
-        404: "No such model, or no such method of it",
+        404: "No such model, or no such method or label of it",
         408: "The request took too long to arrive",
         413: "Larger than the limits in /v1/models",
         415: "Not sent as application/json",

@@ -20,3 +20,8 @@ def encodable(text: str) -> str:
 def one_line(text: str) -> str:
     """The text with control characters made visible: no line breaks, no tabs, nothing a terminal would obey."""
     return encodable(text).translate(_CONTROL_PICTURES)
+
+
+def counted(count: int, what: str) -> str:
+    """A number of things, as in "1 sentence" and "20 sentences"."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

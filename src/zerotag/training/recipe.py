@@ -21,8 +21,10 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
+from zerotag.calibration import Calibration
 from zerotag.config import BILSTM, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
+from zerotag.evaluation.reliability import reliability
 from zerotag.inference.torch_predictor import best_device, predict, usable_device, words_of
 from zerotag.io.files import explained, make_folders
 from zerotag.io.locks import only_us
@@ -38,8 +40,8 @@ from zerotag.training.optimizers import learning_rate
 from zerotag.training.pseudo_labels import token_targets, word_worth
 from zerotag.training.split import split
 from zerotag.training.teacher import Teacher
-from zerotag.training.thresholds import rule_from_sentence_labels
-from zerotag.types import Corpus, Example, FloatArray, Rule
+from zerotag.training.thresholds import calibration_from_sentence_labels, rule_from_sentence_labels
+from zerotag.types import Corpus, Example, FloatArray, ReliabilityBin, Rule
 
 __all__ = ["Progress", "train"]
 
@@ -132,6 +134,8 @@ def train_towards(
         label_names=corpus.label_names,
         negative=corpus.negative,
         rules=decided.rules,
+        calibration=decided.calibration,
+        reliability=dict(zip(corpus.label_names, decided.reliability, strict=False)),
         scores={"dev sentence F1": decided.f1, "best epoch": position.best_epoch + 1},
         sentences={"train": len(corpus), "dev": len(dev)},
     )
@@ -139,10 +143,18 @@ def train_towards(
 
 
 class Decided(NamedTuple):
-    """How scores become decisions, one rule per label, and the F1 of the development sentences by these rules."""
+    """How scores become decisions, one rule per label, and the F1 of the development sentences by these rules.
+
+    Also what the sentence labels say of the word scores of each label, if they were asked.
+    """
 
     rules: tuple[Rule, ...]
     f1: float
+    reliability: tuple[tuple[ReliabilityBin, ...], ...] = ()
+    """Of sentence scores, one for each label, where that was measured."""
+
+    calibration: tuple[Calibration, ...] = ()
+    """Of word scores, one for each label, where thresholds are calibrated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +242,14 @@ class Course:
             rule_from_sentence_labels([scores[:, k] for scores in words], sentences[:, k], has_label[:, k])
             for k in range(self.labels)
         )
-        return Decided(rules, mean_f1(has_label, sentences >= [rule.sentence_threshold for rule in rules]))
+        calibration = tuple(
+            calibration_from_sentence_labels([scores[:, k] for scores in words], has_label[:, k])
+            for k in range(self.labels)
+        )
+        decided = sentences >= [rule.sentence_threshold for rule in rules]
+        return Decided(
+            rules, mean_f1(has_label, decided), tuple(map(reliability, sentences.T, has_label.T)), calibration
+        )
 
 
 def check_corpus(corpus: Corpus[Example], dev: Corpus[Example] | None) -> None:

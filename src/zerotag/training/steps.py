@@ -66,19 +66,40 @@ class Captured:
     loss: Tensor
 
 
+class Speedups(NamedTuple):
+    """What makes a step quick on a GPU; each can be left out, to measure what it is worth."""
+
+    cuda_graph: bool = True
+    bf16_copy: bool = True
+    one_pass_adamw: bool = True
+    """With a bf16 copy only."""
+
+
+ALL_SPEEDUPS = Speedups()
+
+
 class Steps:
     """Takes the steps of one training, in the course of which nobody else changes the weights."""
 
-    def __init__(self, network: Network, objective: Objective, optimizer: Optimizer, *, clipped: bool) -> None:
+    def __init__(
+        self,
+        network: Network,
+        objective: Objective,
+        optimizer: Optimizer,
+        *,
+        clipped: bool,
+        speedups: Speedups = ALL_SPEEDUPS,
+    ) -> None:
         self._network = network
         self._objective = objective
         self._optimizer = optimizer
         self._clipped = clipped
         self._device = next(network.parameters()).device
-        self._capturing = isinstance(optimizer, AdamW)
+        self._capturing = isinstance(optimizer, AdamW) and speedups.cuda_graph
         on_gpu = self._device.type == "cuda"
-        self._stand_in = StandIn(network) if on_gpu and can_be_lean(network) else None
-        self._one_pass = self._in_one_pass(self._stand_in) if self._stand_in is not None and clipped else None
+        self._stand_in = StandIn(network) if on_gpu and speedups.bf16_copy and can_be_lean(network) else None
+        fits = clipped and speedups.one_pass_adamw
+        self._one_pass = self._in_one_pass(self._stand_in) if self._stand_in is not None and fits else None
         self._seen: set[tuple[int, ...]] = set()
         self._captured: dict[tuple[int, ...], Captured] = {}
         # All of it happens in one stream, since a graph cannot be captured in the default one.

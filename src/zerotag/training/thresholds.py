@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from zerotag.calibration import Calibration, logit
 from zerotag.types import BoolArray, FloatArray, Rule
 
 ORIGIN = "sentence labels of the development set"
@@ -37,13 +38,19 @@ def rule_from_sentence_labels(
     )
 
 
+def calibration_from_sentence_labels(word_scores: Sequence[FloatArray], labels: BoolArray) -> Calibration:
+    """What makes probabilities of one label's word scores, (words,) each, after the labels of their sentences."""
+    if labels.all() or not labels.any():
+        return Calibration(positive=float(labels.mean()))
+    starts = np.cumsum([0, *map(len, word_scores)])[:-1]
+    stretch, shift = _fit(logit(np.concatenate(word_scores)), starts, labels)
+    return Calibration(stretch, shift, float(labels.mean()))
+
+
 def threshold(word_scores: Sequence[FloatArray], labels: BoolArray) -> float:
     """For words, by the labels of their sentences."""
     scores = np.concatenate(word_scores)
-    logits = _logit(scores)
-    starts = np.cumsum([0, *map(len, word_scores)])[:-1]
-    stretch, shift = _fit(logits, starts, labels)
-    return best_expected_f1(scores, _sigmoid(stretch * logits + shift))
+    return best_expected_f1(scores, calibration_from_sentence_labels(word_scores, labels).probabilities(scores))
 
 
 def best_expected_f1(scores: FloatArray, probabilities: NDArray[np.float64]) -> float:
@@ -68,12 +75,3 @@ def _fit(logits: NDArray[np.float64], starts: NDArray[np.int64], labels: BoolArr
 
     fit = minimize(unlikelihood, [0.0, 0.0], method="Nelder-Mead")
     return float(np.exp(fit.x[0])), float(fit.x[1])
-
-
-def _logit(scores: FloatArray) -> NDArray[np.float64]:
-    clipped = np.clip(scores.astype(np.float64), 1e-6, 1 - 1e-6)
-    return np.log(clipped / (1 - clipped))
-
-
-def _sigmoid(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    return 1 / (1 + np.exp(-np.clip(logits, -50, 50)))

@@ -141,7 +141,7 @@ def test_a_field_beyond_the_default_limit(tmp_path: Path) -> None:
         ("text,label\nx, y,1\n", "a.csv:2: the number of columns is 3, in the header 2; put quotes around"),
         ('text,label\n"x\n\n",1\n"",1\n', "a.csv:5: an empty sentence: '' has no words"),
         ("text,label\nx,1\n\u200b \u00a0,1\n", "a.csv:3: an empty sentence"),
-        ("text,label\nx,\n", "a.csv:2: '' is no label"),
+        ("text,label\nx,\n", "a.csv:2: no label; give one, or 0 if there is none"),
         ("text,label\nx,0.7\n", "a.csv:2: the label '0.7' is a number other than 0 and 1"),
         ("text,label\nx,2\n", "a.csv:2: the label '2' is a number other than 0 and 1"),
         ("text,label\nx,nan\n", "a.csv:2: the label 'nan' is a number other than 0 and 1"),
@@ -150,7 +150,7 @@ def test_a_field_beyond_the_default_limit(tmp_path: Path) -> None:
         ("text,label\rx,1\r", "a.csv:1: not valid CSV"),
         (
             'text,label\nx,1\n"' + "yes and no\n" * 100_000 + '",1\n',
-            "a.csv:3: not valid CSV (field larger than field limit",
+            "a.csv:3: not valid CSV (a quote that is not closed within 1 MiB)",
         ),
         (f"text,label\n{'y' * 1_001},1\n", "a.csv:2: a word of 1,001 characters"),
     ],

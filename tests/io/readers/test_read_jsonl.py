@@ -192,7 +192,7 @@ def test_null_is_as_good_as_absent(tmp_path: Path) -> None:
 
 
 def test_null_among_several_columns_is_no_label(tmp_path: Path) -> None:
-    with pytest.raises(ZerotagError, match=r"a\.jsonl:1: None is no label"):
+    with pytest.raises(ZerotagError, match=r"a\.jsonl:1: no label; give one"):
         read(write_records(tmp_path, {"text": "a", "x": 1, "y": None, "spans": []}), columns=Columns(labels=("x", "y")))
 
 

@@ -92,7 +92,7 @@ def test_missing_column(tmp_path: Path) -> None:
     [
         ({"text": ["a", None], "label": [1, 0]}, "row 2: 'text' is None; it must be a text"),
         ({"text": ["a", " "], "label": [1, 0]}, "row 2: an empty sentence"),
-        ({"text": ["a", "b"], "label": [1, None]}, "row 2: None is no label"),
+        ({"text": ["a", "b"], "label": [1, None]}, "row 2: no label"),
         ({"text": ["a", "b"], "label": [1, 2]}, "row 2: the label '2' is a number other than 0 and 1"),
         ({"text": ["a", "x" * 1_001], "label": [1, 0]}, "row 2: a word of 1,001 characters"),
         ({"text": [b"a"], "label": [1]}, "row 1: 'text' is b'a'; it must be a text"),

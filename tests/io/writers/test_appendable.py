@@ -87,10 +87,10 @@ def test_the_types_of_parquet(tmp_path: Path) -> None:
     assert [field.name for field in schema.field("spans").type.value_type] == ["text", "start", "end", "label", "score"]
 
 
-def test_parquet_in_row_groups_of_whole_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_in_row_groups_of_one_size_whatever_the_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "_ROW_GROUP", 8)
     metadata = pq.read_metadata(labelled(tmp_path, Form("parquet"), at_once=3))
-    assert [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)] == [9, 9, 2]
+    assert [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)] == [8, 8, 4]
 
 
 def test_tsv_of_several_chunks_can_be_read_again(tmp_path: Path) -> None:
@@ -117,21 +117,27 @@ def test_tsv_of_several_chunks_can_be_read_again(tmp_path: Path) -> None:
 )
 def test_the_form_of_an_output(out: str | None, asked: str | None, expected: tuple[str, str]) -> None:
     form = form_for(None if out is None else Path(out), asked, otherwise="text", origins=True)
-    assert form == (*expected, True)
+    assert form == Form(*expected, origins=True)
     assert form.is_appendable == (form.format in ("jsonl", "tsv", "parquet"))
 
 
 @pytest.mark.parametrize(
     ("out", "asked", "complaint"),
     [
-        (None, "parquet", "Parquet cannot go to standard output; name a file with --out"),
-        (Path("a.parquet.gz"), None, "a.parquet.gz: Parquet is compressed inside; leave out .gz"),
-        (None, "pdf", "unknown format 'pdf'; allowed: jsonl, tsv, html, text, parquet"),
+        (None, "parquet", "parquet cannot go to standard output; name a file with --out"),
+        (Path("a.parquet.gz"), None, "a.parquet.gz: parquet is compressed inside; leave out .gz"),
+        (None, "pdf", "unknown format 'pdf'; allowed: jsonl, tsv, html, text, parquet, csv, xlsx"),
         (
-            Path("a.csv.gz"),
+            Path("a.pdf.gz"),
             None,
-            "a.csv.gz: unknown suffix '.csv'; those known are .jsonl, .tsv, .html, .txt, .parquet; "
-            "or say which format it is with --format: jsonl, tsv, html, text, parquet",
+            "a.pdf.gz: unknown suffix '.pdf'; those known are .jsonl, .tsv, .html, .txt, .parquet, .csv, .xlsx; "
+            "or say which format it is with --format: jsonl, tsv, html, text, parquet, csv, xlsx",
+        ),
+        (Path("a.xlsx.gz"), None, "a.xlsx.gz: xlsx is compressed inside; leave out .gz"),
+        (
+            None,
+            "csv",
+            "csv cannot go to standard output; name a file with --out",
         ),
         (Path("-"), "tsv", "--out - is not needed: without --out results go to standard output"),
     ],

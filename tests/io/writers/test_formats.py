@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 
 from labelled_samples import NOTHING, ONE, ONE_STYLE, any_labelled
-from zerotag.render import FORMATS, Style
+from zerotag.io.writers import WRITERS
+from zerotag.io.writers.style import Style
 from zerotag.render.pieces import pieces
 from zerotag.render.scale import position
 from zerotag.text.printable import one_line
 from zerotag.types import Labelled
 
-
-def test_the_formats_of_the_command_line() -> None:
-    assert list(FORMATS) == ["jsonl", "tsv", "html", "text"]
+FORMATS = {name: spec.render for name in WRITERS.names() if (spec := WRITERS.get(name)).render is not None}
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -38,11 +37,24 @@ def test_each_sentence_is_written_before_the_next_is_read(name: str) -> None:
     assert read == 5
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_no_sentences_and_sentences_without_words(name: str) -> None:
-    "".join(FORMATS[name]([], ONE_STYLE)).encode()
+@pytest.mark.parametrize(
+    ("name", "of_none", "of_one"),
+    [
+        ("jsonl", "", '{"text": "", "score": 0.0, "label": null, "words": [], "spans": []}\n'),
+        ("tsv", "", "\n"),
+        ("text", "", "0.00 O      \n"),
+    ],
+)
+def test_no_sentences_and_sentences_without_words(name: str, of_none: str, of_one: str) -> None:
     empty = Labelled("", {"hedge": 0.0}, (), (), ())
-    "".join(FORMATS[name]([empty], ONE_STYLE)).encode()
+    assert "".join(FORMATS[name]([], ONE_STYLE)) == of_none
+    assert "".join(FORMATS[name]([empty], ONE_STYLE)) == of_one
+
+
+def test_a_page_without_sentences() -> None:
+    page = "".join(FORMATS["html"]([], ONE_STYLE))
+    assert "0 sentences · 0 hedge" in page
+    assert page.endswith("</html>\n")
 
 
 @pytest.mark.parametrize("name", FORMATS)

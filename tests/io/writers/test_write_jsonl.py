@@ -4,7 +4,7 @@ from hypothesis import given
 
 from labelled_samples import ONE, ONE_STYLE, THREE, THREE_STYLE, any_labelled
 from zerotag.io.writers import jsonl
-from zerotag.render import Style
+from zerotag.io.writers.style import Style
 from zerotag.types import Labelled
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from labelled_samples import ONE, ONE_STYLE, THREE, THREE_STYLE, any_labelled
 from zerotag.io import read_gold
 from zerotag.io.writers import tsv
-from zerotag.render import Style
+from zerotag.io.writers.style import Style
 from zerotag.types import Labelled, Rule, Word
 
 

@@ -12,7 +12,7 @@ import pytest
 import tiny
 import toy
 from zerotag.config import PRESETS
-from zerotag.explain import METHODS
+from zerotag.explain import SCORERS
 from zerotag.research.compare.comparison import compare
 from zerotag.research.compare.experiment import ExampleSentence, Experiment, Method, Training
 
@@ -59,4 +59,4 @@ def test_every_key_is_explained() -> None:
     keys = {field.name for kind in (Experiment, Training, Method, ExampleSentence) for field in fields(kind)}
     explained = set(re.findall(r"`([\w-]+)`", DOC))
     assert keys - made_elsewhere - explained == set()
-    assert {*METHODS, *PRESETS} - explained == set()
+    assert {*SCORERS.names(), *PRESETS} - explained == set()

@@ -2,6 +2,7 @@
 
 from zerotag.evaluation.metrics.classification import (
     PRF,
+    best_threshold_and_f1,
     highest_word_f1,
     precision_recall_f1,
     threshold_from_word_labels,
@@ -18,6 +19,7 @@ __all__ = [
     "auprc",
     "average_precision",
     "average_precisions",
+    "best_threshold_and_f1",
     "comprehensiveness",
     "highest_word_f1",
     "iou_f1",

@@ -65,16 +65,23 @@ def threshold_from_word_labels(golds: Sequence[BoolArray], scores: Sequence[Scor
 
     Every distinct score is tried, which makes the search exact; of equally good thresholds the highest is taken.
     """
-    thresholds, f1 = _by_threshold(golds, scores)
-    if not f1.any():
+    found = best_threshold_and_f1(golds, scores)
+    if found is None:
         raise ZerotagError("no word of the development set is positive: a word threshold cannot be tuned on it")
-    return float(thresholds[np.argmax(f1)])
+    return found[0]
 
 
 def highest_word_f1(golds: Sequence[BoolArray], scores: Sequence[Scores]) -> float | None:
     """What the best threshold for these very words would give: no method can know it. None without a positive word."""
-    _, f1 = _by_threshold(golds, scores)
-    return float(f1.max()) if f1.any() else None
+    found = best_threshold_and_f1(golds, scores)
+    return None if found is None else found[1]
+
+
+def best_threshold_and_f1(golds: Sequence[BoolArray], scores: Sequence[Scores]) -> tuple[float, float] | None:
+    """The highest of the thresholds that are best for these very words, and its F1. None without a positive word."""
+    thresholds, f1 = _by_threshold(golds, scores)
+    best = int(np.argmax(f1))
+    return (float(thresholds[best]), float(f1[best])) if f1.any() else None
 
 
 def _by_threshold(golds: Sequence[BoolArray], scores: Sequence[Scores]) -> tuple[Scores, Floats]:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.lines import Line, raw_lines, without_end
 from zerotag.io.problems import shown
+from zerotag.io.readers import ReaderSpec
 from zerotag.io.rows import Record, Row, attempt, from_record
 from zerotag.io.sources import Position, Source
+from zerotag.io.table_rows import TableRows, rows_of_objects
+
+_DEEPEST = 200  # levels of objects and lists; spans in a record are the third, a parse tree may have dozens
 
 
 def records(source: Source, columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
@@ -34,9 +39,24 @@ def _values(where: str, line: str) -> dict[str, object]:
         raise ZerotagError(f"{where}: not valid JSON ({error}): {shown(line)}; write one object per line") from None
     if not isinstance(record, dict):
         raise ZerotagError(f"{where}: {shown(line)} is not a JSON object; write one object per line")
+    if line.count("[") + line.count("{") > _DEEPEST:
+        _refuse_depths(where, record)
     if "\\ud" in line.lower():
         _refuse_lone_surrogates(where, record)
     return record
+
+
+def _refuse_depths(where: str, record: dict[str, object]) -> None:
+    # What is nearly too deep for the parser is too deep for whatever comes after it.
+    level: list[object] = [record]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
+        ]
+    if level:
+        raise ZerotagError(f"{where}: JSON of more than {_DEEPEST} levels; write text, labels and spans alone")
 
 
 def _refuse_lone_surrogates(where: str, record: dict[str, object]) -> None:
@@ -47,3 +67,18 @@ def _refuse_lone_surrogates(where: str, record: dict[str, object]) -> None:
         raise ZerotagError(
             f"{where}: \\u{ord(error.object[error.start]):04x} is half a character; write both halves or neither"
         ) from None
+
+
+def table(source: Source, _columns: Columns) -> TableRows:
+    """All fields of all lines that are objects."""
+
+    def objects() -> Iterator[tuple[int, dict[str, object]]]:
+        for line in raw_lines(source):
+            with suppress(ZerotagError):  # which records tells
+                if not line.is_blank:
+                    yield line.number, _values(line.where, without_end(line.text))
+
+    return rows_of_objects(objects)
+
+
+READER = ReaderSpec(records=records, suffixes=(".jsonl", ".ndjson"), table=table, by_line=True)

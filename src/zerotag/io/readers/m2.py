@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.lines import Line, paragraphs, without_end
 from zerotag.io.problems import shown
+from zerotag.io.readers import ReaderSpec
 from zerotag.io.rows import Cell, Record, Row, attempt, checked
 from zerotag.io.sources import Position, Source
 from zerotag.types import Sentence
@@ -76,8 +79,11 @@ def _sentence(lines: Sequence[Line], annotators: set[int], annotator: int) -> M2
     words = _words(without_end(first.text), first.where)
     edits = [_edit(without_end(line.text), len(words), line.where) for line in rest]
     annotators.update(edit.annotator for edit in edits)
-    wrong = {i for edit in edits if edit.annotator == annotator for i in edit.words}
-    return M2Sentence(words, tuple(i in wrong for i in range(len(words))), first.where)
+    ours = [edit.words for edit in edits if edit.annotator == annotator]
+    begun = Counter(edited.start for edited in ours)
+    begun.subtract(edited.stop for edited in ours)
+    covering = accumulate(begun[i] for i in range(len(words)))  # edits of each word; there may be many on many words
+    return M2Sentence(words, tuple(count > 0 for count in covering), first.where)
 
 
 def _check_annotator(name: str, annotators: set[int], annotator: int) -> None:
@@ -117,3 +123,6 @@ def _edit(line: str, length: int, place: str) -> _Edit:
         start = min(start, length - 1)
         end = start + 1
     return _Edit(annotator, range(start, end))
+
+
+READER = ReaderSpec(records=records, suffixes=(".m2",))

@@ -9,6 +9,7 @@ from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.lines import Line, paragraphs, without_end
 from zerotag.io.problems import listed, shown
+from zerotag.io.readers import ReaderSpec
 from zerotag.io.rows import Cell, Record, Row, attempt, check_word
 from zerotag.io.sources import Position, Source
 from zerotag.types import Sentence
@@ -60,3 +61,6 @@ def _cell(where: str, columns: list[str]) -> Cell:
     if len(columns) < 2:
         raise ZerotagError(f"{where}: {shown(columns[0])} has no label; write word, tab, label")
     return Cell(where, columns[-1], _YES)
+
+
+READER = ReaderSpec(records=records, suffixes=(".tsv", ".conll"))

@@ -6,20 +6,13 @@ import gzip
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from zerotag.errors import ZerotagError
 from zerotag.io import PACKED
-from zerotag.io.writers import jsonl, parquet, tsv
-from zerotag.io.writers.jsonl import Origin
-from zerotag.io.writers.style import Style
-from zerotag.types import Labelled, Scored, decide
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-_BY_SUFFIX = {".jsonl": "jsonl", ".tsv": "tsv", ".html": "html", ".txt": "text", ".parquet": "parquet"}
-_APPENDABLE = ("jsonl", "tsv", "parquet")
+from zerotag.io.writers import WRITERS, Encode, Origin, WriterSpec
+from zerotag.io.writers.style import Renderer, Style
+from zerotag.types import Labelled, Scored
 
 
 class Form(NamedTuple):
@@ -28,11 +21,22 @@ class Form(NamedTuple):
     format: str
     packing: str = ""
     origins: bool = False
+    table: bool = False
+    """Whether the table of the input is written, with columns added, when all else is done."""
+
+    @property
+    def writer(self) -> WriterSpec:
+        """What writes it."""
+        return WRITERS.get(self.format)
 
     @property
     def is_appendable(self) -> bool:
         """Whether its chunks do not depend on one another, so that somebody can go on with half of it."""
-        return self.format in _APPENDABLE
+        return self.table or self.writer.encode is not None
+
+    def render(self, results: Iterable[Labelled], style: Style) -> Iterator[str]:
+        """The results as text, sentence by sentence."""
+        return cast(Renderer, self.writer.render)(results, style)
 
     def pack(self, data: bytes) -> bytes:
         """Compress data so that more of the same may follow it: as a gzip member, a zstd frame."""
@@ -51,29 +55,33 @@ def form_for(out: Path | None, asked: str | None, *, otherwise: str, origins: bo
         raise ZerotagError("--out - is not needed: without --out results go to standard output")
     packing = out.suffix.lower() if out and out.suffix.lower() in PACKED else ""
     form = Form(asked or (_told_by(out, packing) if out else otherwise), packing, origins)
-    if form.format not in _BY_SUFFIX.values():
-        raise ZerotagError(f"unknown format {form.format!r}; allowed: {', '.join(_BY_SUFFIX.values())}")
-    if form.format == "parquet" and out is None:
-        raise ZerotagError("Parquet cannot go to standard output; name a file with --out")
-    if form.format == "parquet" and packing:
-        raise ZerotagError(f"{out}: Parquet is compressed inside; leave out {packing}")
+    if form.format not in WRITERS:
+        raise ZerotagError(f"unknown format {form.format!r}; allowed: {', '.join(WRITERS.names())}")
+    if (form.writer.assemble is not None or _only_a_table(form)) and out is None:
+        raise ZerotagError(f"{form.format} cannot go to standard output; name a file with --out")
+    if (form.writer.assemble is not None or form.format == "xlsx") and packing:
+        raise ZerotagError(f"{out}: {form.format} is compressed inside; leave out {packing}")
     return form
+
+
+def _only_a_table(form: Form) -> bool:
+    return form.writer.encode is None and form.writer.render is None
 
 
 def _told_by(out: Path, packing: str) -> str:
     """The format that a file's name tells; JSON lines if it has no suffix."""
     suffix = (out.with_suffix("") if packing else out).suffix.lower()
-    if suffix and suffix not in _BY_SUFFIX:
-        raise ZerotagError(
-            f"{out}: unknown suffix {suffix!r}; those known are {', '.join(_BY_SUFFIX)}; "
-            f"or say which format it is with --format: {', '.join(_BY_SUFFIX.values())}"
-        )
-    return _BY_SUFFIX.get(suffix, "jsonl")
-
-
-def decided(scored: Iterable[Scored], style: Style) -> Iterator[Labelled]:
-    """Results as renderers take them."""
-    return (decide(one, style.label_names, style.rules) for one in scored)
+    if not suffix:
+        return "jsonl"
+    known: list[str] = []
+    for name in WRITERS.names():
+        known.append(WRITERS.get(name).suffix)
+        if known[-1] == suffix:
+            return name
+    raise ZerotagError(
+        f"{out}: unknown suffix {suffix!r}; those known are {', '.join(known)}; "
+        f"or say which format it is with --format: {', '.join(WRITERS.names())}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,34 +90,27 @@ class Encoder:
 
     form: Form
     style: Style
+    table: Callable[[Path, Path], None] | None = None
+    """What makes the input's table of JSON lines with origins."""
 
     @property
     def beginning(self) -> bytes:
         """What comes before the first results."""
-        return cast(bytes, self._schema().serialize().to_pybytes()) if self.form.format == "parquet" else b""
+        return self.form.writer.begin(self.style, self.form.origins)
 
     @property
     def assemble(self) -> Callable[[Path, Path], None] | None:
         """How a file is made of all the bytes, if they are not yet one."""
-        return parquet.assemble if self.form.format == "parquet" else None
+        return self.table or self.form.writer.assemble
 
     def encode(self, scored: Sequence[Scored], origins: Sequence[Origin]) -> bytes:
         """The bytes of some results, none for none."""
         if not scored:
             return b""
-        shown = origins if self.form.origins else None
-        if self.form.format == "parquet":
-            return parquet.batch(list(decided(scored, self.style)), self.style, self._schema(), shown)
-        if self.form.format == "tsv":
-            pieces = tsv.render(decided(scored, self.style), self.style)
-        else:
-            pieces = jsonl.render_scored(scored, self.style, shown)
-        return self.form.pack("".join(pieces).encode())
-
-    def _schema(self) -> pa.Schema:
-        return parquet.schema(self.style.label_names, origins=self.form.origins)
+        encode = cast(Encode, self.form.writer.encode)
+        return self.form.pack(encode(scored, self.style, origins if self.form.origins else None))
 
 
-def encoder(form: Form, style: Style) -> Encoder:
-    """The encoder of an appendable form."""
-    return Encoder(form, style)
+def encoder(form: Form, style: Style, table: Callable[[Path, Path], None] | None = None) -> Encoder:
+    """The encoder of an appendable form; `table` makes the table of one that is one."""
+    return Encoder(Form("jsonl", origins=True) if form.table else form, style, table)

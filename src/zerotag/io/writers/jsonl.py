@@ -7,23 +7,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, repeat
 from json.encoder import encode_basestring as _string
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from zerotag.decisions import NO_LABEL, decide_sentence, decide_words, is_blank
+from zerotag.io.writers import Origin, TableHead, WriterSpec
+from zerotag.io.writers.packed import packed_text
 from zerotag.io.writers.style import Style
-from zerotag.types import NO_LABEL, Labelled, Rule, Scored, Sentence, Word, is_blank
+from zerotag.types import Labelled, Rule, Scored, Sentence, Word
 
 _DECIMALS = 6
 # Lone surrogates cannot be written as UTF-8; the others are line breaks for some readers, though not for JSON.
 _NEEDS_ESCAPE = re.compile("[\ud800-\udfff\u0085\u2028\u2029]")
-
-
-class Origin(NamedTuple):
-    """Where a sentence comes from: the file, and the line where it starts."""
-
-    source: str
-    line: int
 
 
 def render(results: Iterable[Labelled], style: Style) -> Iterator[str]:
@@ -76,7 +73,7 @@ def render_scored(scored: Sequence[Scored], style: Style, origins: Iterable[Orig
     labels = [_string(name) for name in style.label_names]
     shown: Iterable[Origin | None] = origins or repeat(None)
     of_all = np.concatenate([one.word_scores for one in scored])
-    given = [rule.words(of_all[:, k]).tolist() for k, rule in enumerate(style.rules)]
+    given = decide_words(of_all, style.rules).T.tolist()
     if len(labels) == 1:
         # Single-precision numbers times a million are exact in double precision: all are rounded as `round` would.
         of_all = np.round(of_all.astype(np.float64), _DECIMALS) + 0.0
@@ -108,7 +105,7 @@ def _line(
 ) -> str:
     """One record; `labels` are the names as JSON strings."""
     sentence, sentence_scores = scored.sentence, scored.sentence_scores
-    verdicts = [rule.sentence(score) for rule, score in zip(rules, sentence_scores, strict=True)]
+    verdicts = decide_sentence(sentence_scores, rules)
     verdict = _verdict_text(sentence_scores, verdicts, labels)
     if len(labels) == 1:
         words = _words_of_one_label(sentence, columns[0], labels[0])
@@ -177,3 +174,16 @@ def _verdict(scored: Labelled | Word, several: bool) -> dict[str, Any]:
 
 def _rounded(score: float) -> float:
     return round(score, _DECIMALS) + 0.0  # no "-0.0"
+
+
+def _encode(scored: Sequence[Scored], style: Style, origins: Sequence[Origin] | None) -> bytes:
+    return "".join(render_scored(scored, style, origins)).encode()
+
+
+def write_table(target: Path, head: TableHead, rows: Iterable[Sequence[Any]]) -> None:
+    """A table, a row per line."""
+    with packed_text(target, head.packing) as file:
+        file.writelines(encode(dict(zip(head.names, row, strict=True))) + "\n" for row in rows)
+
+
+WRITER = WriterSpec(suffix=".jsonl", render=render, encode=_encode, table=write_table)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from zerotag.types import Labelled, Rule
+from zerotag.decisions import decide
+from zerotag.types import Labelled, Rule, Scored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,3 +24,8 @@ class Style:
 
 Renderer = Callable[[Iterable[Labelled], Style], Iterator[str]]
 """Turns results into pieces of text, about one per sentence, reading no further ahead than it has written."""
+
+
+def decided(scored: Iterable[Scored], style: Style) -> Iterator[Labelled]:
+    """Results as renderers take them."""
+    return (decide(one, style.label_names, style.rules) for one in scored)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from zerotag.io.writers.style import Style
+from zerotag.io.writers import Origin, WriterSpec
+from zerotag.io.writers.style import Style, decided
 from zerotag.text.printable import one_line
-from zerotag.types import Labelled, Word
+from zerotag.types import Labelled, Scored, Word
 
 _BLANK = "␢"  # instead of words made of nothing but spaces, which cannot be read again
 
@@ -22,3 +23,10 @@ def _row(word: Word, style: Style) -> str:
     label = "|".join(word.labels) or style.negative
     text = one_line(word.text)
     return "\t".join([text if text.strip(" ") else _BLANK, *scores, one_line(label)]) + "\n"
+
+
+def _encode(scored: Sequence[Scored], style: Style, _: Sequence[Origin] | None) -> bytes:
+    return "".join(render(decided(scored, style), style)).encode()
+
+
+WRITER = WriterSpec(suffix=".tsv", render=render, encode=_encode)

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast, get_args
 
 from zerotag.config import PRESETS, SEEDS, ModelConfig, TrainConfig, from_dict
 from zerotag.errors import ZerotagError
-from zerotag.explain import METHODS, names_a_head
+from zerotag.explain import SCORERS, spec_of
 from zerotag.research.compare.published import PAPER_ROWS
 from zerotag.research.compare.toml_table import TomlTable
 from zerotag.research.corpora import CORPORA
@@ -271,14 +271,21 @@ def _training(
     return replace(made, vectors_sha256=_sha256(folder / made.model.vectors))
 
 
+def _is_scorer(scorer: str) -> bool:
+    name, colon, argument = scorer.partition(":")
+    if not colon:
+        return scorer == SENTENCES_ONLY or scorer in SCORERS
+    return name in SCORERS and spec_of(name).takes(argument)
+
+
 def _method(table: TomlTable, seeds: tuple[int, ...], trainings: Mapping[str, Training]) -> Method:
     name = table.text("name")
     training = table.text("training", "") or None
     if training is not None and training not in trainings:
         raise table.error("training", training, ", ".join(trainings))
     scorer = table.text("scorer", "native")
-    if scorer not in (SENTENCES_ONLY, *METHODS) and not names_a_head(scorer):
-        raise table.error("scorer", scorer, ", ".join((SENTENCES_ONLY, *METHODS, "heads:LAYER.HEAD")))
+    if not _is_scorer(scorer):
+        raise table.error("scorer", scorer, ", ".join((SENTENCES_ONLY, *SCORERS.names(), "heads:LAYER.HEAD")))
     if (training is None) != (scorer == "random"):
         needs = "needs a model; name its training" if training is None else "needs no model; remove the training"
         raise ZerotagError(f"{table.where}: scorer {scorer!r} {needs}")

@@ -83,8 +83,7 @@ def add_routes(app: FastAPI, workspace: Workspace, registry: ModelRegistry, sett
     async def check(request: Request, upload: str) -> Response:
         _guard(request, workspace)
         choice = await read_json(request, settings)
-        out = workspace.uploads.folder(upload) / "checked.jsonl"
-        return JSONResponse(await workspace.uploads.check(upload, choice, out))
+        return JSONResponse(await workspace.uploads.check(upload, choice))
 
     @route("GET", "/jobs")
     async def jobs() -> Response:

@@ -10,16 +10,18 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from zerotag.errors import ZerotagError
+from zerotag.io.columns import Columns
 from zerotag.io.files import whole_file
-from zerotag.io.lines import raw_lines
-from zerotag.io.problems import excerpt, shown
-from zerotag.io.readers.csv import table_rows
+from zerotag.io.problems import shown
+from zerotag.io.readers import reader_for
+from zerotag.io.reading import records
 from zerotag.io.rows import Reject
 from zerotag.io.sources import Source
 
@@ -124,100 +126,27 @@ def _named(columns: Iterable[str], names: Sequence[str]) -> str | None:
 
 
 def read_table(file: Path) -> Iterator[Found]:
-    """The rows of a table of any format, with their lines, and in their place those that cannot be used."""
-    reader = _READERS.get(file.suffix.lower())
-    if reader is None:
-        raise ZerotagError(f"{file.name}: a table is one of {', '.join(_READERS)}")
-    return reader(file)
-
-
-def _csv(file: Path) -> Iterator[Found]:
-    rows = table_rows(Source(file))
-    header: list[str] | None = None
-    for line, cells in rows:
-        if isinstance(cells, Reject):
-            if header is None:
-                raise ZerotagError(cells.reason)
-            yield Bad(line, _reason(file, cells.reason), cells.excerpt)
-        elif header is None:
-            header = _checked_header(file, line, [cell.strip() for cell in cells])
-        elif len(cells) != len(header):
-            reason = f"{len(cells)} columns, the header has {len(header)}"
-            yield Bad(line, reason, shown(" | ".join(cells)))
-        else:
-            yield line, dict(zip(header, cells, strict=True))
-
-
-def _jsonl(file: Path) -> Iterator[Found]:
-    with closing(raw_lines(Source(file))) as lines:
-        for line in lines:
-            if line.is_blank:
-                continue
-            try:
-                row = json.loads(line.text)
-                if not isinstance(row, dict):
-                    raise ValueError("not a JSON object")
-                yield line.number, row
-            except (ValueError, RecursionError, ZerotagError) as error:
-                reason = "not valid JSON" if isinstance(error, json.JSONDecodeError) else _reason(file, str(error))
-                yield Bad(line.number, reason, excerpt(line.raw))
-
-
-def _parquet(file: Path) -> Iterator[Found]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        number = 0
-        for batch in pq.ParquetFile(file).iter_batches(batch_size=4096):
-            for row in batch.to_pylist():
-                number += 1
-                yield number, row
-    except (pa.ArrowException, OSError) as error:
-        raise ZerotagError(f"{file.name}: not a Parquet file that can be read ({error})") from None
-
-
-def _xlsx(file: Path) -> Iterator[Found]:
-    try:
-        import python_calamine as calamine
-    except ModuleNotFoundError:
-        raise ZerotagError("spreadsheets need one more package: pip install 'zerotag[excel]'") from None
-    try:
-        rows = calamine.load_workbook(str(file)).get_sheet_by_index(0).to_python(skip_empty_area=False)
-    except (calamine.CalamineError, OSError) as error:
-        raise ZerotagError(f"{file.name}: not a spreadsheet that can be read ({error})") from None
-    header: list[str] | None = None
-    for number, cells in enumerate(rows, 1):
-        if all(cell == "" for cell in cells):
-            continue
-        if header is None:
-            header = _checked_header(file, number, [str(cell).strip() for cell in cells])
-        else:
-            yield number, {name: _plain(cell) for name, cell in zip(header, cells, strict=False) if name}
-
-
-_READERS = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".ndjson": _jsonl, ".parquet": _parquet, ".xlsx": _xlsx}
-
-
-def _checked_header(file: Path, line: int, header: list[str]) -> list[str]:
-    twice = [name for name, count in Counter(header).items() if name and count > 1]
+    """The rows of a table of any format with their lines, and after them what cannot be used."""
+    source = Source(file)
+    as_format = "csv" if source.unpacked_name.suffix.lower() == ".tsv" else None  # else a word stands on each line
+    columns = Columns(format=as_format)
+    table = reader_for(source, columns).table
+    if table is None:
+        raise ZerotagError(f"{file.name}: not a table with a row for each sentence")
+    found = table(source, columns)
+    taken = set()
+    names = found.names
+    twice = [name for name, count in Counter(names).items() if name and count > 1]
     if twice:
-        raise ZerotagError(f"{file.name}, line {line}: two columns are called {shown(twice[0])}; rename one")
-    if not any(header):
-        raise ZerotagError(f"{file.name}, line {line}: the first row names the columns, and has no names")
-    return header
-
-
-def _plain(cell: Any) -> Any:
-    if cell == "":
-        return None
-    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
-
-
-def _reason(file: Path, message: str) -> str:
-    """A message without the file and line, which stand beside it."""
-    place, _, rest = message.partition(": ")
-    return rest if rest and place.startswith(str(file)) else message
+        raise ZerotagError(f"{file.name}: two columns are called {shown(twice[0])}; rename one")
+    if not any(names):
+        raise ZerotagError(f"{file.name}: the first row names the columns, and has no names")
+    for line, cells in found.rows:
+        taken.add(line)
+        yield line, {name: cell for name, cell in zip(names, cells, strict=False) if name}
+    for record in records(source, columns=replace(columns, text=next(filter(None, names)))):
+        if isinstance(record.content, Reject) and record.line not in taken:
+            yield Bad(record.line, _reason(file, record.content.reason), record.content.excerpt)
 
 
 def convert(file: Path, folder: Path, most_rows: int) -> None:
@@ -239,6 +168,12 @@ def convert(file: Path, folder: Path, most_rows: int) -> None:
         raise ZerotagError(f"{file.name} has no rows that can be used{first}")
     with whole_file(folder / SUMMARY) as out:
         json.dump(summary.as_json(file.name), out, ensure_ascii=False, default=str)
+
+
+def _reason(file: Path, message: str) -> str:
+    """A message without the file and line, which stand beside it."""
+    place, _, rest = message.partition(": ")
+    return rest if rest and place.startswith(str(file)) else message
 
 
 def rows_of(folder: Path, start: int, count: int) -> list[str]:

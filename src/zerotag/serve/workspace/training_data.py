@@ -1,34 +1,28 @@
-"""What of an upload can be trained on: `python -m zerotag.serve.workspace.training_data ROWS OUT`.
+"""What of an upload can be trained on: `python -m zerotag.serve.workspace.training_data ROWS`.
 
-The columns that were chosen come on standard input. Good rows go to OUT as the library's readers take them; on standard
-output comes what a person should know beforehand.
+The columns that were chosen come on standard input; on standard output comes what a person should know beforehand.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from zerotag.errors import ZerotagError
-from zerotag.io import read
 from zerotag.io.columns import Columns
-from zerotag.io.files import whole_file
-from zerotag.io.labels import LabelScheme
-from zerotag.io.rows import Cell, checked
-from zerotag.text.segmentation import split
+from zerotag.io.reading import read_training_data
 from zerotag.types import Corpus, Example
 
-FEWEST = 10  # sentences
+_FEWEST = 10  # sentences
 _FEW = 100
 _FEW_OF_A_LABEL = 20
 _RARE = 0.03
 _LONG = 120  # words
-_TEXT = "the text"  # no column of a table is called so, whose labels are beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,63 +47,44 @@ class Choice:
 
     @property
     def columns(self) -> Columns:
-        """The columns in the file that training reads."""
-        return Columns(text=_TEXT, labels=self.labels, negative=self.negative, format="jsonl")
+        """The columns as the library reads them."""
+        return Columns(text=self.text, labels=self.labels, negative=self.negative, format="jsonl")
 
 
-def prepare(rows: Path, out: Path, choice: Choice) -> Counter[str]:
-    """Write the rows that can be trained on; gives the reasons for which others cannot."""
-    reasons: Counter[str] = Counter()
-    with rows.open(encoding="utf-8") as file, whole_file(out) as good:
-        for line in file:
-            row = json.loads(line)
-            reason = _reason(row, choice)
-            if reason is None:
-                kept = {_TEXT: row[choice.text], **{name: row[name] for name in choice.labels}}
-                good.write(json.dumps(kept, ensure_ascii=False) + "\n")
-            else:
-                reasons[reason] += 1
-    return reasons
-
-
-def _reason(row: dict[str, Any], choice: Choice) -> str | None:
-    text = row.get(choice.text)
-    if not isinstance(text, str) or not text.strip():
-        return "no text"
-    try:
-        checked("", split(text))
-    except ZerotagError:
-        return "no words"
-    if any(row.get(name) in (None, "") for name in choice.labels):
-        return "no label"
-    try:
-        LabelScheme(choice.columns, None).names([Cell("", row[name], name) for name in choice.labels])
-    except ZerotagError as error:
-        is_number = "is a number other" in str(error)  # said once for all such rows, whatever the numbers are
-        return "a label that is a number other than 0 and 1" if is_number else str(error).removeprefix(": ")
-    return None
-
-
-def check(rows: Path, out: Path, choice: Choice) -> dict[str, Any]:
+def check(rows: Path, choice: Choice) -> dict[str, Any]:
     """What there is to learn from, and what is doubtful about it."""
-    reasons = prepare(rows, out, choice)
-    skipped = [f"{count:,} {_rows(count)} left out: {reason}" for reason, count in reasons.most_common(5)]
     try:
-        corpus = read(out, columns=choice.columns)
+        found = read_training_data(rows, columns=choice.columns)
     except ZerotagError as error:
-        return {"sentences": 0, "labels": {}, "warnings": skipped, "problem": _plain(str(error), out)}
+        return {"sentences": 0, "labels": {}, "warnings": [], "problem": plain(str(error), rows)}
+    corpus = found.corpus
     counts = {name: sum(example.labels[k] for example in corpus.examples) for k, name in enumerate(corpus.label_names)}
     return {
         "sentences": len(corpus),
         "labels": counts,
-        "warnings": [*skipped, *_warnings(corpus, counts)],
+        "warnings": [*_left_out(found.problems), *found.remarks, *_warnings(corpus, counts)],
         "problem": _problem(corpus, counts),
     }
 
 
+def plain(message: str, rows: Path) -> str:
+    """A message of the library as somebody reads it who has not given a file or an option."""
+    return (
+        message.replace(f"{rows}:", "row ")
+        .replace("--text-column and --label-column", "above")
+        .replace("--negative", "above")
+    )
+
+
+def _left_out(problems: Sequence[str]) -> Iterator[str]:
+    reasons = Counter(problem.partition(": ")[2].partition(";")[0] for problem in problems)
+    for reason, count in reasons.most_common(5):
+        yield f"{count:,} {'row' if count == 1 else 'rows'} left out: {reason}"
+
+
 def _problem(corpus: Corpus[Example], counts: dict[str, int]) -> str | None:
-    if len(corpus) < FEWEST:
-        return f"{len(corpus)} sentences are too few; at least {FEWEST} are needed, and some hundreds are better"
+    if len(corpus) < _FEWEST:
+        return f"{len(corpus)} sentences are too few; at least {_FEWEST} are needed, and some hundreds are better"
     for name, count in counts.items():
         if count == len(corpus):
             return f"every sentence has “{name}”; sentences without it are needed as well"
@@ -126,28 +101,9 @@ def _warnings(corpus: Corpus[Example], counts: dict[str, int]) -> Iterator[str]:
         if count < _FEW_OF_A_LABEL or count < _RARE * size:
             yield f"“{name}” is rare: {count:,} of {size:,} sentences"
     if len(counts) > 1 and all(any(example.labels) for example in corpus.examples):
-        yield "every sentence has one of the labels; if one of them means that there is none, choose it below"
-    by_text: dict[str, set[tuple[bool, ...]]] = defaultdict(set)
-    for example in corpus.examples:
-        by_text[example.sentence.text].add(example.labels)
-    if twice := size - len(by_text):
-        yield f"{twice:,} {_rows(twice)} repeat another one"
-    if torn := sum(len(labels) > 1 for labels in by_text.values()):
-        yield f"{torn:,} {'text has' if torn == 1 else 'texts have'} different labels in different rows"
+        yield "every sentence has one of the labels; if one of them means that there is none, choose it above"
     if long := sum(len(example.sentence.words) > _LONG for example in corpus.examples):
-        yield f"{long:,} {_rows(long)} of more than {_LONG} words: single sentences show better which words count"
-
-
-def _rows(count: int) -> str:
-    return "row" if count == 1 else "rows"
-
-
-def _plain(message: str, path: Path) -> str:
-    return (
-        message.replace(f"{path}: ", "")
-        .replace("with --negative", "below")
-        .replace("; give --negative as the file writes it", "")
-    )
+        yield f"{long:,} rows of more than {_LONG} words: single sentences show better which words count"
 
 
 def _are_texts(value: object) -> bool:
@@ -156,9 +112,8 @@ def _are_texts(value: object) -> bool:
 
 def main() -> int:
     """Check the rows that the command line names."""
-    rows, out = map(Path, sys.argv[1:])
     try:
-        found = check(rows, out, Choice.of(json.load(sys.stdin)))
+        found = check(Path(sys.argv[1]), Choice.of(json.load(sys.stdin)))
     except ZerotagError as error:
         sys.stderr.write(str(error))
         return 2

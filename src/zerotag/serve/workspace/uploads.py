@@ -20,7 +20,7 @@ from zerotag.serve.workspace.settings import WorkspaceSettings
 from zerotag.serve.workspace.store import Store
 from zerotag.serve.workspace.tables import ROWS, SUMMARY, rows_of
 
-_KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".xlsx")
+_KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx", ".xls", ".ods")
 _UNSAFE = re.compile(r"[^\w. ()-]")
 _LONGEST_NAME = 100
 
@@ -71,9 +71,9 @@ class Uploads:
         self._store.delete_upload(upload)
         shutil.rmtree(folder, ignore_errors=True)
 
-    async def check(self, upload: str, choice: dict[str, Any], out: Path) -> dict[str, Any]:
-        """What a training on some columns would learn from; its sentences are then in `out`."""
-        said = await self._child("training_data", [self.folder(upload) / ROWS, out], json.dumps(choice))
+    async def check(self, upload: str, choice: dict[str, Any]) -> dict[str, Any]:
+        """What a training on some columns would learn from."""
+        said = await self._child("training_data", [self.folder(upload) / ROWS], json.dumps(choice))
         return json.loads(said)  # type: ignore[no-any-return]
 
     async def _receive(self, path: Path, body: AsyncIterator[bytes]) -> None:

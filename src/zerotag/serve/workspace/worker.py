@@ -18,8 +18,8 @@ from threading import Event, Thread, Timer
 from typing import TYPE_CHECKING, Any
 
 from zerotag.errors import ZerotagError
-from zerotag.io import read
 from zerotag.io.files import delete_folder
+from zerotag.io.reading import read_training_data
 from zerotag.render.progress import describe
 from zerotag.serve.workspace.training_data import Choice
 
@@ -77,14 +77,17 @@ def log(line: str) -> None:
 def train(folder: Path, job: dict[str, Any], reporter: Reporter) -> dict[str, Any]:
     """Train a model on the job's sentences."""
     from zerotag.config import ModelConfig
+    from zerotag.training.exclusive import are_exclusive, exclusive_rules
     from zerotag.training.recipe import train as train_labeller
 
     choice = Choice.of(job)
     start = time.monotonic()
-    corpus = read(folder / DATA, columns=choice.columns)
+    corpus = read_training_data(folder / DATA, columns=choice.columns).corpus
     log(f"{len(corpus):,} sentences with the labels {', '.join(corpus.label_names)}")
     model = None if job.get("encoder") is None else ModelConfig(encoder=job["encoder"])
     labeller = train_labeller(corpus, model=model, checkpoints=folder / UNFINISHED, on_progress=reporter.show)
+    if are_exclusive(corpus, "auto"):
+        labeller = labeller.with_rules(exclusive_rules(labeller.rules, corpus))
     return saved(labeller, folder, job, start)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 import shutil
@@ -14,6 +15,7 @@ from zerotag.serve.problems import HttpError
 from zerotag.serve.workspace.jobs import JobRunner
 from zerotag.serve.workspace.settings import WorkspaceSettings
 from zerotag.serve.workspace.store import RUNNING, Job, Store
+from zerotag.serve.workspace.tables import ROWS
 from zerotag.serve.workspace.uploads import Uploads
 from zerotag.serve.workspace.worker import DATA
 
@@ -52,16 +54,13 @@ class Workspace:
     async def train(self, upload: str, choice: dict[str, Any], name: str) -> str:
         """Put a training into the queue; gives its id."""
         summary = self.store.upload(upload)
+        found = await self.uploads.check(upload, choice)
+        if found["problem"]:
+            raise HttpError(422, "invalid", found["problem"])
         job = secrets.token_hex(8)
-        folder = self.jobs.folder(job)
-        make_folders(folder)
-        try:
-            found = await self.uploads.check(upload, choice, folder / DATA)
-            if found["problem"]:
-                raise HttpError(422, "invalid", found["problem"])
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
+        make_folders(self.jobs.folder(job))
+        rows = self.uploads.folder(upload) / ROWS
+        await asyncio.to_thread(shutil.copyfile, rows, self.jobs.folder(job) / DATA)  # the upload may be deleted
         settings = {**choice, "out": str(self.settings.folder / "models" / name), "upload": upload, "found": found}
         self.jobs.add(
             job, "train", name, {**settings, "encoder": self.settings.encoder, "file": (summary or {}).get("name")}

@@ -1,0 +1,40 @@
+"""Word scores as probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerotag.types import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How the word scores of one label become probabilities: sigmoid(stretch * logit(score) + shift).
+
+    It comes from sentence labels alone, and is what is believed before any word label is seen.
+    """
+
+    stretch: float = 1.0
+    shift: float = 0.0
+    positive: float = 0.5
+    """Share of the sentences that have the label."""
+
+    def probabilities(self, scores: FloatArray) -> NDArray[np.float64]:
+        """How likely words with these scores are to carry the label."""
+        return sigmoid(self.stretch * logit(scores) + self.shift)
+
+
+def logit(scores: FloatArray) -> NDArray[np.float64]:
+    """Log-odds of scores; those of 0 and 1 stay finite."""
+    clipped = np.clip(scores.astype(np.float64), 1e-6, 1 - 1e-6)
+    odds: NDArray[np.float64] = np.log(clipped / (1 - clipped))
+    return odds
+
+
+def sigmoid(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities of log-odds, without overflow."""
+    probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(logits, -50, 50)))
+    return probabilities
