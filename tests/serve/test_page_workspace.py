@@ -67,6 +67,7 @@ def test_from_a_table_to_a_trained_model_and_back(bench: Page, service: Service,
     settled(bench)
     expect(bench.locator("#summary")).to_contain_text("of 60 sentences unsure")
     expect(bench.locator("#gold")).to_contain_text("of 60 as in the file (precision")
+    expect(bench.locator("#gold")).to_contain_text("it was trained on these")
     expect(bench.locator("#model-note")).to_contain_text("mine")
     bench.select_option("#filter", "wrong")
     wrong = bench.locator("#sentences .unlike").count()

@@ -196,9 +196,9 @@ def test_every_format_gives_the_same_rows(tmp_path: Path, kind: str) -> None:
                 sheet.write_row(number, 0, list(cells))
     else:
         comma = {"csv": ",", "tsv": "\t"}[kind]
-        cells = [["text", "n"]]
-        cells += [['"' + row["text"].replace('"', '""') + '"', row["n"]] for row in rows]
-        file.write_text("".join(comma.join(line) + "\r\n" for line in cells), encoding="utf-8", newline="")
+        lines = [["text", "n"]]
+        lines += [['"' + row["text"].replace('"', '""') + '"', row["n"]] for row in rows]
+        file.write_text("".join(comma.join(line) + "\r\n" for line in lines), encoding="utf-8", newline="")
     assert [found[1] for found in read_table(file)] == rows
 
 

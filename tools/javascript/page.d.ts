@@ -13,6 +13,7 @@ interface Rule {
   word_threshold: number;
   sentence_threshold: number;
   origin: string;
+  exclusive?: boolean;
 }
 
 interface Model {

@@ -45,7 +45,8 @@ export function isUnlike(unit, verdicts, labels) {
 export function comparison(session) {
   const { main, units } = session;
   const { labels } = session.modelOf(main);
-  return session.shown(main).flatMap((label) => {
+  const known = session.source?.table !== undefined && session.trainedOn.get(main.model) === session.source.table.id;
+  const parts = session.shown(main).flatMap((label) => {
     const pairs = units.flatMap((unit) => {
       const verdict = unit.gold === undefined ? undefined : session.judge(main, unit, [label])?.[0];
       return verdict ? [{ gold: goldHas(unit, label, labels), said: verdict.positive }] : [];
@@ -55,7 +56,8 @@ export function comparison(session) {
     const { precision, recall } = precisionRecall(pairs);
     const name = labels.length > 1 ? `${label}: ` : "";
     return [`${name}${right.toLocaleString("en")} of ${pairs.length.toLocaleString("en")} as in the file (precision ${percent(precision)}, recall ${percent(recall)})`];
-  }).join(" · ");
+  });
+  return `${parts.join(" · ")}${known && parts.length ? "; it was trained on these" : ""}`;
 }
 
 /** @param {number | null} share */

@@ -67,6 +67,9 @@ listenForShortcuts({
 byId("help-open").addEventListener("click", () => byId("help").showModal());
 byId("help-close").addEventListener("click", () => byId("help").close());
 connectJobs(workspace, (job) => useModel(job), (text) => outcome.toast(text));
+workspace.addEventListener("jobs", () => {
+  session.trainedOn = new Map(workspace.jobs.map(({ name, settings }) => [name, settings.upload]));
+});
 workspace.addEventListener("done", async (event) => {
   const job = /** @type {CustomEvent<Job>} */ (event).detail;
   outcome.toast(`${job.name} is ready`);

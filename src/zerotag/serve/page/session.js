@@ -4,7 +4,7 @@ import { Corrections } from "./corrections.js";
 import { present } from "./dom.js";
 import { listed } from "./listing.js";
 import { Result } from "./result.js";
-import { decideSentence, decideWords, position } from "./rule.js";
+import { decideSentence, decideWords, position, strongestOf } from "./rule.js";
 
 const HUES = 8; // as many as the style sheet has; more labels use them again
 const MAX_UNITS = 20_000;
@@ -54,6 +54,8 @@ export class Session extends EventTarget {
   /** @type {Listing} */
   listing = { search: "", filter: "all", order: "text" };
   corrections = new Corrections();
+  /** @type {Map<string, string>} */
+  trainedOn = new Map(); // model → the upload that it was trained on
   /** @type {Map<string, number>} */
   #thresholds = new Map();
   /** @type {Map<string, Map<string, Result>>} */
@@ -339,7 +341,11 @@ export class Session extends EventTarget {
   judge(reading, unit, labels = this.shown(reading)) {
     const result = this.result(reading, unit);
     if (!result) return undefined;
-    return labels.map((name) => this.#verdict(reading, unit, result, name));
+    const all = this.modelOf(reading).labels;
+    if (!this.rule(reading, all[0]).exclusive) return labels.map((name) => this.#verdict(reading, unit, result, name));
+    const verdicts = all.map((name) => this.#verdict(reading, unit, result, name));
+    keepStrongest(verdicts);
+    return verdicts.filter(({ name }) => labels.includes(name));
   }
 
   /**
@@ -416,6 +422,22 @@ export class Session extends EventTarget {
   discardCorrections() {
     this.corrections.discard();
     this.announce("corrections");
+  }
+}
+
+/**
+ * Has a sentence, and each word, only the strongest of its labels; what a person said stays.
+ * @param {Verdict[]} verdicts of all labels, which exclude one another
+ */
+function keepStrongest(verdicts) {
+  const positive = strongestOf(verdicts.map((verdict) => verdict.positive), verdicts.map(({ score }) => score));
+  verdicts.forEach((verdict, k) => (verdict.positive = k === positive));
+  for (let word = 0; word < verdicts[0].words.length; word++) {
+    const best = strongestOf(verdicts.map(({ words }) => words[word] === 1), verdicts.map(({ scores }) => scores[word]));
+    verdicts.forEach((verdict, k) => {
+      verdict.words[word] = Number(k === best);
+      if (!verdict.said.has(word)) verdict.decided[word] = Number(k === best);
+    });
   }
 }
 
