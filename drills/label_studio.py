@@ -2,7 +2,7 @@
 
     python -m drills.label_studio [LABEL_STUDIO]
 
-LABEL_STUDIO is its program; without one, it is installed into a folder of its own, since it needs other versions of much
+LABEL_STUDIO is its program; without one, it is installed into a folder of its own, as it needs other versions of much
 that zerotag needs. Everything runs on this machine.
 """
 
@@ -27,7 +27,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import tiny
 from services import Service
-
 from zerotag.io import read_gold
 from zerotag.io.columns import Columns
 

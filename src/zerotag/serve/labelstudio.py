@@ -17,7 +17,7 @@ from zerotag.integrations.labelstudio import Names, names_in, prediction
 from zerotag.serve.model_registry import ModelRegistry
 from zerotag.serve.models import ServedModel
 from zerotag.serve.problems import HttpError
-from zerotag.serve.requests import LabelRequest, json_object, read_body, sentences_of
+from zerotag.serve.requests import LabelRequest, read_json, sentences_of
 from zerotag.serve.settings import Settings
 
 Answered = Callable[[Request, ServedModel, LabelRequest], Awaitable[tuple[str, list[str]]]]
@@ -28,8 +28,9 @@ def add_ml_backend(app: FastAPI, registry: ModelRegistry, settings: Settings, an
     """The four addresses that Label Studio asks."""
 
     def model() -> ServedModel:
-        found = registry.get(registry.default)
-        assert found is not None  # the default is one of those served
+        found = None if registry.default is None else registry.get(registry.default)
+        if found is None:
+            raise HttpError(404, "unknown_model", "no model is served")
         return found
 
     @app.get("/health", include_in_schema=False)
@@ -38,13 +39,13 @@ def add_ml_backend(app: FastAPI, registry: ModelRegistry, settings: Settings, an
 
     @app.post("/setup", include_in_schema=False)
     async def setup(request: Request) -> Response:
-        document = json_object(await read_body(request, settings), '{"schema": "<View>...</View>"}')
+        document = await read_json(request, settings)
         _names(document.get("schema"))
         return JSONResponse({"model_version": _version(model())})
 
     @app.post("/predict", include_in_schema=False)
     async def predict(request: Request) -> Response:
-        document = json_object(await read_body(request, settings), '{"tasks": [{"data": {"text": "It may rain."}}]}')
+        document = await read_json(request, settings)
         names, served = _names(document.get("label_config")), model()
         texts = [_text(task, names, number) for number, task in enumerate(_tasks(document))]
         asked = LabelRequest(sentences_of(texts, settings.limits, served.labeller.segment, "tasks"), None, None)
@@ -55,7 +56,7 @@ def add_ml_backend(app: FastAPI, registry: ModelRegistry, settings: Settings, an
 
     @app.post("/webhook", include_in_schema=False)
     async def webhook(request: Request) -> Response:
-        await read_body(request, settings)  # models are trained by `zerotag train` and `zerotag tune`, not by events
+        await read_json(request, settings)  # models are trained by `zerotag train` and `zerotag tune`, not by events
         return JSONResponse({}, 201)
 
 

@@ -38,14 +38,21 @@ class LabelRequest:
 
 async def read_request(request: Request, settings: Settings, segmenter_of: SegmenterOf) -> LabelRequest:
     """The request of a client, or the problem with it."""
-    body = await read_body(request, settings)
+    body = await _json_body(request, settings)
     if len(body) <= _PARSED_AT_ONCE:
         return parse(body, settings.limits, segmenter_of)
     return await asyncio.to_thread(parse, body, settings.limits, segmenter_of)
 
 
-async def read_body(request: Request, settings: Settings) -> bytes:
-    """The body of a request that says it is JSON."""
+async def read_json(request: Request, settings: Settings) -> dict[str, Any]:
+    """The JSON object of a request, or the problem with it."""
+    document = _json(await _json_body(request, settings))
+    if not isinstance(document, dict):
+        _wrong("the request is not a JSON object")
+    return document
+
+
+async def _json_body(request: Request, settings: Settings) -> bytes:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":  # which also keeps out the forms of other people's web pages
         raise HttpError(415, "not_json", "send the request as JSON, with Content-Type: application/json")
@@ -72,7 +79,9 @@ async def _read_body(request: Request, limit: int) -> bytes:
 
 def parse(body: bytes, limits: Limits, segmenter_of: SegmenterOf) -> LabelRequest:
     """The request in a body."""
-    document = json_object(body, '{"texts": ["It may rain."]}')
+    document = _json(body)
+    if not isinstance(document, dict):
+        _wrong("the request is not a JSON object, as in " + '{"texts": ["It may rain."]}')
     for name in document:
         if name not in _FIELDS:
             _wrong(f"unknown field {name[:40]!r}; there are: {', '.join(_FIELDS)}")
@@ -81,14 +90,6 @@ def parse(body: bytes, limits: Limits, segmenter_of: SegmenterOf) -> LabelReques
     model, method = _name(document, "model"), _name(document, "method")
     sentences = sentences_of(document["texts"], limits, segmenter_of(model))
     return LabelRequest(sentences, model, method, _threshold(document))
-
-
-def json_object(body: bytes, example: str) -> dict[str, Any]:
-    """The object that a body holds."""
-    document = _json(body)
-    if not isinstance(document, dict):
-        _wrong(f"the request is not a JSON object, as in {example}")
-    return document
 
 
 def sentences_of(texts: Any, limits: Limits, segment: Segmenter, name: str = "texts") -> list[Sentence]:
