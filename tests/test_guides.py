@@ -30,6 +30,7 @@ CHECKED = (
     "classes",
     "spacy",
     "annotation-tools",
+    "languages",
 )
 
 
