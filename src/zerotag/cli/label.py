@@ -64,7 +64,9 @@ def label(
             metavar="[INPUT]...", help="Files to label, plain, .gz or .zst; - or nothing for standard input."
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="File to write; .gz and .zst are packed. [standard output]")] = None,
+    out_name: Annotated[
+        str | None, typer.Option("--out", help="File to write; .gz and .zst are packed. [standard output]")
+    ] = None,
     output_format: Annotated[
         str | None,
         typer.Option("--format", help=f"{', '.join(WRITERS.names())}. [by --out; text in a terminal, else jsonl]"),
@@ -103,6 +105,7 @@ def label(
     from zerotag.io import Source
     from zerotag.io.model_folder import manifest_file
     from zerotag.io.sources import expanded
+    from zerotag.io.stores import is_url, path_of
     from zerotag.io.writers.appendable import form_for
     from zerotag.labeller import located
 
@@ -114,11 +117,14 @@ def label(
             number=shard,
             status=status,
             merge=merge,
-            out=out,
+            out=out_name,
             device=device,
             overwrite=overwrite,
         )
         return
+    out = None if out_name is None else Path(out_name)
+    if out_name is not None and is_url(out_name) and shards is None:
+        raise ZerotagError(f"{out_name}: a single run writes a file of this machine; with --shards N it goes there")
     refuse_without_a_plan(shard, status=status, merge=merge)
     if model is None:
         raise ZerotagError("give a MODEL_DIR, and files to label; or --plan FILE to work on a plan")
@@ -130,7 +136,7 @@ def label(
         origins=len(paths) > 1 if origins is None else origins,
     )
     inputs = Inputs(
-        [Source(None if path == "-" else Path(path)) for path in paths],
+        [Source(None if path == "-" else path_of(path)) for path in paths],
         columns(text_column, None, None, input_format),
     )
     if resume:
@@ -153,7 +159,7 @@ def label(
             at_once=_at_once(token_budget(torch.device(kind)), method),
             strict=strict,
         )
-        write_the_plan(model, inputs, options, out, shards, overwrite=overwrite)
+        write_the_plan(model, inputs, options, out_name, shards, overwrite=overwrite)
         return
     for place in () if out is None else (out, rejects_of(out), record_of(out)):
         require_no_input(place, (source.path for source in inputs.sources if source.path), "--out")

@@ -20,7 +20,19 @@ if TYPE_CHECKING:
     from zerotag.io.stores import Store
 
 _PANEL = "More than one machine"
-_OF_A_PLAN = ("model", "plan", "shard", "status", "merge", "engine", "address", "workers", "device", "overwrite", "out")
+_OF_A_PLAN = (
+    "model",
+    "plan",
+    "shard",
+    "status",
+    "merge",
+    "engine",
+    "address",
+    "workers",
+    "device",
+    "overwrite",
+    "out_name",
+)
 
 Shards = Annotated[
     int | None,
@@ -66,7 +78,7 @@ def device_kind(model: str, device: str | None) -> str:
 
 
 def write_the_plan(
-    model: str, inputs: Inputs, options: Options, out: Path | None, count: int, *, overwrite: bool
+    model: str, inputs: Inputs, options: Options, out: str | None, count: int, *, overwrite: bool
 ) -> None:
     """Cut the inputs into shards and write the plan, and say what comes next."""
     from zerotag.bulk.cutting import cut
@@ -96,7 +108,7 @@ def write_the_plan(
         inputs=tuple((source.name, size) for source, size in zip(inputs.sources, inputs.sizes, strict=True)),
         shards=shards,
     )
-    store = store_at(str(out))
+    store = store_at(out)
     new = write_plan(store, plan, overwrite=overwrite)
     file = f"{out}/{PLAN}"
     fewer = " (there are not more places to cut)" if len(shards) < count else ""
@@ -114,7 +126,7 @@ def work_on_the_plan(
     number: int | None,
     status: bool,
     merge: bool,
-    out: Path | None,
+    out: str | None,
     device: str | None,
     overwrite: bool,
 ) -> None:
@@ -181,10 +193,14 @@ def _show_status(plan: Plan, store: Store) -> None:
         typer.echo(line)
 
 
-def _merge(plan: Plan, store: Store, out: Path, *, overwrite: bool) -> None:
+def _merge(plan: Plan, store: Store, name: str, *, overwrite: bool) -> None:
     from zerotag.bulk.journal import rejects_of
     from zerotag.bulk.merge import merge
+    from zerotag.io.stores import is_url
 
+    if is_url(name):
+        raise ZerotagError(f"{name}: --merge writes a file of this machine; copy it there, or use the folder of shards")
+    out = Path(name)
     for place in (out, rejects_of(out)):
         if place.exists() and not overwrite:
             raise ZerotagError(f"{place} exists; choose another name or give --overwrite")
