@@ -38,8 +38,8 @@ TITLES = {
 NOTES = {
     "gpu_labelling": "Files were in memory. The host is the limit, not the GPU, which alone could score 162,500 "
     "sentences/s at half depth: that is the floor. A pipeline that classifies sentences, and says nothing of words, "
-    "is the harder peer. [The log](../experiments/LOG.md) says what the host does with its time. One process alone does "
-    "all of that work itself, and its 4,096 sentences take less than a second: depth hardly shows there.",
+    "is the harder peer. [The log](../experiments/LOG.md) says what the host does with its time. One process alone "
+    "does all of that work itself, and its 4,096 sentences take less than a second: depth hardly shows there.",
     "explaining": "The second row gets smaller as our LIME gets faster; the third is the comparison of the "
     "paper, which used the package. The model's own scores come from one process here, which is busy with sub-words "
     "and objects most of the time: 60 µs a sentence, of which the GPU needs 6. With workers that read and write, as "

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from zerotag.active.suggest import suggest as suggest
     from zerotag.config import ModelConfig as ModelConfig
     from zerotag.config import TrainConfig as TrainConfig
     from zerotag.errors import ZerotagError as ZerotagError
@@ -62,6 +63,7 @@ _HOMES = {
     "read": "zerotag.io",
     "read_corrected": "zerotag.io",
     "read_gold": "zerotag.io",
+    "suggest": "zerotag.active.suggest",
     "train": "zerotag.training.api",
 }
 

@@ -76,6 +76,10 @@ class ModelConfig:
     dropout: float = 0.1
     """Dropout on what the head reads, while training."""
 
+    segmenter: str = "unicode"
+    """What splits texts into words, a name in the registry of segmenters: `unicode` for languages written with spaces,
+    `whitespace` for text whose words are parted already, or one of an installed package."""
+
     window: int = 512
     """Sub-words encoded at once, special ones included; longer sentences take several overlapping windows."""
 

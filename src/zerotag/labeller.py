@@ -16,7 +16,7 @@ from zerotag.evaluation.report import Report, evaluate
 from zerotag.explain import create, rules_for
 from zerotag.explain.native import NativeScorer
 from zerotag.inference.predictor import AT_ONCE, Predictor
-from zerotag.io import read_gold
+from zerotag.io import Columns, read_gold
 from zerotag.io.corrections import as_corrected
 from zerotag.io.integrity import WEIGHTS
 from zerotag.io.model_folder import THRESHOLDS, Manifest, read_manifest, write_folder
@@ -25,7 +25,7 @@ from zerotag.render.model_card import write_model_card
 from zerotag.render.progress import LiveBar
 from zerotag.results import Results, several, with_results
 from zerotag.text.alignment import Aligner
-from zerotag.text.segmentation import split
+from zerotag.text.segmentation import SEGMENTERS, Segmenter, split
 from zerotag.types import Corpus, GoldExample, Labelled, Rule, Scored, Sentence
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class Labeller:
         self.predictor = predictor
         self.aligner = aligner
         self.manifest = manifest
+        self.segment = SEGMENTERS.get(manifest.model.segmenter)
 
     @property
     def label_names(self) -> tuple[str, ...]:
@@ -192,12 +193,12 @@ class Labeller:
 
         table = as_table(texts)
         if table is not None:
-            return with_results(table, text, labelled, self.label_names)
+            return with_results(table, text, self.segment, labelled, self.label_names)
         if text is not None:
             raise TypeError("text names a column of a table; texts by themselves have none")
         if isinstance(texts, str | Sentence):
-            return next(labelled([as_sentence(texts)]))
-        return Results(labelled([*map(as_sentence, several(texts))]), self.label_names)
+            return next(labelled([as_sentence(texts, self.segment)]))
+        return Results(labelled([as_sentence(one, self.segment) for one in several(texts)]), self.label_names)
 
     def stream(
         self, sentences: Iterable[Sentence], *, method: str = "native", batch_size: int | None = None
@@ -229,7 +230,11 @@ class Labeller:
                 returns.
             method: how words are scored.
         """
-        corpus = gold if isinstance(gold, Corpus) else read_gold(gold, label_names=self.label_names)
+        corpus = (
+            gold
+            if isinstance(gold, Corpus)
+            else read_gold(gold, columns=Columns(segmenter=self.manifest.model.segmenter), label_names=self.label_names)
+        )
         if corpus.label_names != self.label_names:
             raise ZerotagError(
                 f"these sentences have labels {', '.join(corpus.label_names)}; "
@@ -345,12 +350,12 @@ def _with_bar(labelled: Iterable[Labelled], total: int) -> Iterator[Labelled]:
             yield one
 
 
-def as_sentence(text: Text) -> Sentence:
+def as_sentence(text: Text, segment: Segmenter = split) -> Sentence:
     """A string is split into words, a list of words is kept as it is."""
     if isinstance(text, Sentence):
         return text
     if isinstance(text, str):
-        return split(text)
+        return segment(text)
     words = [*text] if isinstance(text, Iterable) else [None]
     if not all(isinstance(word, str) for word in words):
         raise TypeError(f"{text!r:.60} is no text: give a string, a list of words, or drop it if it is empty")

@@ -9,6 +9,7 @@ from zerotag.errors import ZerotagError
 from zerotag.io.added_columns import added_table, refuse_collisions
 from zerotag.io.in_memory import texts_of
 from zerotag.io.tables import Table, as_values
+from zerotag.text.segmentation import Segmenter
 from zerotag.types import Labelled, Sentence
 
 
@@ -64,11 +65,12 @@ def several(texts: Any) -> Iterable[Any]:
 def with_results(
     table: Table,
     text: str | None,
+    segment: Segmenter,
     labelled: Callable[[Sequence[Sentence]], Iterator[Labelled]],
     label_names: Sequence[str],
 ) -> Any:
     """The table with columns added, which are empty where a text is."""
-    sentences = texts_of(table, text)
+    sentences = texts_of(table, text, segment)
     refuse_collisions("the table", table.names, label_names)
     found = labelled([sentence for sentence in sentences if sentence is not None])
     results = [None if sentence is None else next(found) for sentence in sentences]

@@ -40,6 +40,12 @@ class Sentence:
             start += len(word) + 1
         return cls(" ".join(words), words, tuple(spans))
 
+    @classmethod
+    def from_spans(cls, text: str, spans: Sequence[tuple[int, int]]) -> Sentence:
+        """A text and where its words start and end, as a segmenter finds them."""
+        # A list first, since large inputs come through here.
+        return cls(text, tuple([text[start:end] for start, end in spans]), tuple(spans))
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -92,6 +98,8 @@ class Rule:
     word_threshold: float = 0.5
     sentence_threshold: float = 0.5
     origin: str = "fixed"
+    exclusive: bool = False
+    """Whether the labels of the model exclude one another: of those that a sentence or word reaches, it has one."""
 
     def words(self, scores: FloatArray) -> BoolArray:
         """Decisions for the word scores of one sentence and one label."""

@@ -19,6 +19,7 @@ import pytest
 from zerotag.errors import ZerotagError
 from zerotag.io.in_memory import as_training_data, texts_of
 from zerotag.io.tables import as_table, as_values
+from zerotag.text.segmentation import split
 from zerotag.types import Corpus, Example, Sentence
 
 
@@ -97,8 +98,10 @@ def test_empty_cells_are_none_however_they_are_written() -> None:
     frame = pd.DataFrame({"text": ["a", None, np.nan, pd.NA, pd.NaT, " \t", "\u200b"]}, dtype=object)
     table = as_table(frame)
     assert table is not None
-    assert [one is None for one in texts_of(table, None)] == [False, *[True] * 6]
-    assert texts_of(as_table(pl.DataFrame({"w": [["a b", "c"], []]})), "w") == [Sentence.from_words(["a b", "c"]), None]  # type: ignore[arg-type]
+    assert [one is None for one in texts_of(table, None, split)] == [False, *[True] * 6]
+    of_words = as_table(pl.DataFrame({"w": [["a b", "c"], []]}))
+    assert of_words is not None
+    assert texts_of(of_words, "w", split) == [Sentence.from_words(["a b", "c"]), None]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.in_memory import as_training_data
-from zerotag.io.reading import read, read_training_data
+from zerotag.io.reading import read, read_gold, read_training_data
 from zerotag.io.training_data import overlap
 
 ROWS = "It may rain.,1\n,1\nIt rains.,0\ntext,label\nIt snows.,\nPerhaps.,1,2\nIt hails.,0\n"
@@ -120,3 +120,42 @@ def test_tables_and_pairs_with_gaps() -> None:
     pairs = as_training_data([("a", 1), (None, 1), ("b", None), ("", 0)])
     assert (len(pairs.corpus), pairs.rows) == (1, 4)
     assert pairs.problems[0] == "text 1 is empty"
+
+
+TAGGED = "{0}Ada\tB-PER\nLovelace\tI-PER\nin\tO\nParis\t{1}\n\nrain\tO\n"
+
+
+@pytest.mark.parametrize("place", ["B-LOC", "S-LOC", "U-LOC", "I-LOC"])
+def test_schemes_of_tags_are_labels_of_several_types(tmp_path: Path, place: str) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text(TAGGED.format("", place))
+    corpus = read(path)
+    assert corpus.label_names == ("LOC", "PER")
+    assert [one.labels for one in corpus.examples] == [(True, True), (False, False)]
+    gold = read_gold(path)
+    assert gold.label_names == ("LOC", "PER")
+    assert gold.examples[0].word_labels == ((False, True), (False, True), (False, False), (True, False))
+    assert read_gold(path, label_names=("PER", "LOC")).examples[0].word_labels == (
+        (True, False),
+        (True, False),
+        (False, False),
+        (False, True),
+    )
+
+
+def test_names_that_only_look_like_tags_stay(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text(TAGGED.format("an\tverb\n", "B-LOC"))
+    assert read(path).label_names == ("B-LOC", "B-PER", "I-PER", "verb")
+    path.write_text("letter\tE-mail\nrain\tO\n")
+    assert read(path).label_names == ("E-mail",)
+    assert as_training_data(["a", "b"], ["B-movie", "O"]).corpus.label_names == ("B-movie",)
+    jsonl = tmp_path / "a.jsonl"
+    jsonl.write_text('{"words": ["Ada"], "label": "PER", "word_labels": ["B-PER"]}\n')
+    assert read_gold(jsonl).label_names == ("PER",)
+
+
+def test_numbers_of_tags_have_names() -> None:
+    frame = pd.DataFrame({"words": [["Ada", "in", "Paris"]], "word_labels": [[1, 0, 3]]})
+    found = as_training_data(frame, class_names=["O", "B-PER", "I-PER", "B-LOC"])
+    assert found.corpus.label_names == ("PER", "LOC")

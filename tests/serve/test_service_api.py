@@ -248,7 +248,7 @@ def test_models(service: Service) -> None:
     answer = service.get("/v1/models").json
     assert answer["limits"]["characters"] == 200
     one, three, classifier = answer["models"]
-    own = {"word_threshold": 0.5, "sentence_threshold": 0.5, "origin": "fixed"}
+    own = {"word_threshold": 0.5, "sentence_threshold": 0.5, "origin": "fixed", "exclusive": False}
     fixed = {**own, "origin": "fixed, as for every method but the model's own"}
     others = ["occlusion", "gradient-x-input", "integrated-gradients", "lime"]
     assert len({one["revision"], three["revision"], classifier["revision"]}) == 3
@@ -257,6 +257,7 @@ def test_models(service: Service) -> None:
         "revision": one["revision"],
         "labels": ["hedge"],
         "rules": {"hedge": own},
+        "segmenter": "unicode",
         "methods": ["native", *others],
         "rules_by_method": {"native": {"hedge": own}, **{method: {"hedge": fixed} for method in others}},
         "default": True,

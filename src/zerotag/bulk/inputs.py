@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
@@ -121,6 +121,10 @@ class Inputs:
     def _are_remembered(self) -> bool:
         """Whether all that is read is digested; of a part that was done when it was cut out."""
         return self.are_files and self._part is None
+
+    def split_by(self, segmenter: str) -> None:
+        """Have texts split into words by the segmenter of a model, which is known once the model is loaded."""
+        self._columns = replace(self._columns, segmenter=segmenter)
 
     def check(self) -> None:
         """Refuse files that are missing, of an unknown format or without their columns, and if all are empty.

@@ -11,7 +11,7 @@ import numpy as np
 
 from zerotag.bulk.contents import Content
 from zerotag.bulk.inputs import BEGINNING, Cursor
-from zerotag.decisions import is_blank
+from zerotag.decisions import decide_sentence, decide_words, is_blank
 from zerotag.io import Position
 from zerotag.types import Rule, Scored
 
@@ -39,11 +39,11 @@ class State:
         word_scores = np.concatenate([one.word_scores for one in scored])
         self.sentences += len(scored)
         self.words += len(word_scores)
-        for k, (name, rule) in enumerate(zip(label_names, rules, strict=True)):
-            self.positive_sentences[name] += sum(
-                rule.sentence(one.sentence_scores[k]) for one in scored if not is_blank(one.sentence)
-            )
-            self.positive_words[name] += int(rule.words(word_scores[:, k]).sum())
+        words = decide_words(word_scores, rules).sum(axis=0).tolist()
+        verdicts = [decide_sentence(one.sentence_scores, rules) for one in scored if not is_blank(one.sentence)]
+        for k, name in enumerate(label_names):
+            self.positive_sentences[name] += sum(verdict[k] for verdict in verdicts)
+            self.positive_words[name] += words[k]
 
     def add(self, other: State) -> None:
         """Add what was counted elsewhere."""

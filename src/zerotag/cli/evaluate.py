@@ -69,13 +69,20 @@ def evaluate(
     if tune_on is not None and threshold is not None:
         raise ZerotagError("--tune-on chooses the threshold that --threshold gives: leave one of them out")
     from zerotag.evaluation.report import evaluate as measure
-    from zerotag.evaluation.tables import score_table
+    from zerotag.evaluation.tables import class_table, score_table
     from zerotag.explain import create, spec_of
     from zerotag.io import read_gold
 
     labeller = loaded(model, device, method, threshold)
     masked = _able_to_mask(labeller) if faithfulness else None
-    chosen_columns = columns(text_column, label_column, negative, input_format, label_names=label_names)
+    chosen_columns = columns(
+        text_column,
+        label_column,
+        negative,
+        input_format,
+        label_names=label_names,
+        segmenter=labeller.manifest.model.segmenter,
+    )
     examples = read_gold(gold, columns=chosen_columns, label_names=labeller.label_names).examples
     if tune_on is None:
         scorer = create(method, labeller)
@@ -92,6 +99,8 @@ def evaluate(
             _write_json(report.to_json() | faithful | {"cost": asdict(cost)}, json_file)
     finally:  # what took so long to find out is shown also if it cannot be written
         show_table(score_table(report, f"{model} on {gold}" + ("" if method == "native" else f", {scorer.name}")))
+        if report.classes is not None:
+            show_table(class_table(report.classes))
         took, passes = cost.seconds_per_1000, cost.passes_per_1000
         typer.echo(f"per 1,000 sentences: {took:,.1f} s, {passes:,.0f} forward passes")
         if labeller.manifest.word_labels:

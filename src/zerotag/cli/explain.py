@@ -46,10 +46,8 @@ def explain(
         raise ZerotagError(f"{text} is a model folder; the text to explain comes after it, in quotation marks")
     from zerotag.explain.side_by_side import explain as explained
     from zerotag.io.files import whole_file
-    from zerotag.text.segmentation import split
 
-    sentence = split(text)
-    maps = explained(_named(models, device), sentence, methods=method or ("native",), labels=label or ())
+    maps, sentence = explained(_named(models, device), text, methods=method or ("native",), labels=label or ())
     if out is None:
         _show(maps)
         return

@@ -179,6 +179,7 @@ def label(
         typer.echo(f"{out} is complete: nothing is left to do", err=True)
         return
     labeller = loaded(manifest.parent, device, method, threshold)
+    inputs.split_by(labeller.manifest.model.segmenter)
     scorer = create(method, labeller)
     typing = not inputs.are_files and sys.stdin.isatty()
     if typing:

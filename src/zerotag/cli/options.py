@@ -12,6 +12,7 @@ from zerotag.decisions import check_threshold
 from zerotag.errors import ZerotagError
 from zerotag.explain import NATIVE, SCORERS
 from zerotag.io.readers import READERS
+from zerotag.text.segmentation import UNICODE
 
 if TYPE_CHECKING:
     from zerotag.io import Columns
@@ -74,6 +75,7 @@ def columns(
     input_format: str | None,
     label_name: str | None = None,
     label_names: str | None = None,
+    segmenter: str = UNICODE,
 ) -> Columns:
     """The shared input options as one object."""
     from zerotag.io import Columns
@@ -85,6 +87,7 @@ def columns(
         format=input_format,
         label_name=label_name,
         class_names=None if label_names is None else tuple(name.strip() for name in label_names.split(",")),
+        segmenter=segmenter,
     )
 
 

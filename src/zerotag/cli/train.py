@@ -30,6 +30,7 @@ from zerotag.config import PRESETS, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.render.progress import TrainingProgress, duration
 from zerotag.text.printable import one_line
+from zerotag.text.segmentation import SEGMENTERS
 from zerotag.types import Rule
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ def train(
     vectors: Annotated[
         Path | None, typer.Option(help="Word vectors as text (GloVe, word2vec) for --preset bilstm. [at random]")
     ] = None,
+    segmenter: Annotated[
+        str | None, typer.Option(help=f"What splits texts into words: {', '.join(SEGMENTERS.names())}. [unicode]")
+    ] = None,
     head: Annotated[str | None, typer.Option(help="soft-attention, or cls for a plain sentence classifier.")] = None,
     depth: Annotated[
         str | None,
@@ -77,6 +81,13 @@ def train(
     label_column: LabelColumns = None,
     negative: Negative = None,
     input_format: InputFormat = None,
+    exclusive: Annotated[
+        bool | None,
+        typer.Option(
+            "--exclusive/--independent",
+            help="Whether labels exclude one another: a sentence has one. [if every one has exactly one of several]",
+        ),
+    ] = None,
     label_name: LabelName = None,
     label_names: LabelNames = None,
     strict: Annotated[
@@ -102,6 +113,7 @@ def train(
             "encoder": encoder,
             "vectors": None if vectors is None else str(vectors),
             "head": head,
+            "segmenter": segmenter,
             "depth": _depth(depth),
             "beta": beta,
         },
@@ -117,16 +129,20 @@ def train(
         },
         forget_depth=depth == "auto",
     )
-    chosen_columns = columns(text_column, label_column, negative, input_format, label_name, label_names)
+    chosen_columns = columns(
+        text_column, label_column, negative, input_format, label_name, label_names, model_config.segmenter
+    )
     corpus, dev_corpus, remarks, left_out = _read(train, dev, chosen_columns, strict=strict)
-    if len(corpus.label_names) > 1 and all(any(example.labels) for example in corpus.examples):
-        typer.echo(
-            f"{train}: every sentence has one of the labels {one_line(', '.join(corpus.label_names))}, "
-            "and all are learnt; if one of them means that there is no label, say so with --negative",
-            err=True,
-        )
-
+    from zerotag.training.exclusive import are_exclusive, exclusive_rules
     from zerotag.training.recipe import train as train_labeller
+
+    exclude = are_exclusive(corpus, "auto" if exclusive is None else exclusive)
+    if len(corpus.label_names) > 1 and all(any(example.labels) for example in corpus.examples):
+        how = "as classes of which a sentence has one; --independent learns them apart" if exclude else "apart"
+        say(
+            f"{train}: every sentence has one of the labels {one_line(', '.join(corpus.label_names))}, and all are "
+            f"learnt, {how}; if one of them means that there is no label, say so with --negative"
+        )
 
     start = time.monotonic()
     try:
@@ -152,6 +168,8 @@ def train(
         raise KeyboardInterrupt(f"stopped; the same command goes on from {unfinished}") from None
     except ZerotagError as error:
         raise ZerotagError(f"{error} ({left_out})") if left_out and remarks else error from None
+    if exclude:
+        labeller = labeller.with_rules(exclusive_rules(labeller.rules, corpus))
     labeller.save_pretrained(out)
     delete_folder(unfinished)
     settings = labeller.manifest.model

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 
 import numpy as np
 
+from zerotag.decisions import decide_sentence, decide_words
 from zerotag.evaluation import metrics
 from zerotag.types import BoolArray, FloatArray, GoldExample, Rule, Scored
 
@@ -69,11 +70,29 @@ class LabelReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Classes:
+    """How often sentences of each class (rows) are said to be of each (columns), where classes exclude one another.
+
+    The last class, with the name None, is that of sentences without a label, if there are any.
+    """
+
+    names: tuple[str | None, ...]
+    confusion: tuple[tuple[int, ...], ...]
+
+    @property
+    def accuracy(self) -> float:
+        """The share of sentences whose class is found."""
+        return sum(row[k] for k, row in enumerate(self.confusion)) / sum(map(sum, self.confusion))
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """All labels, and the plain average of their measures; a None is left out of its average."""
 
     labels: tuple[LabelReport, ...]
     macro: Measures
+    classes: Classes | None = None
+    """Where labels exclude one another, and no sentence has several."""
 
     def without_sentence_measures(self) -> Report:
         """For a method that says nothing of sentences."""
@@ -82,6 +101,11 @@ class Report:
             tuple(replace(one, measures=replace(one.measures, **nothing)) for one in self.labels),
             replace(self.macro, **nothing),
         )
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of sentences whose class is found, where classes exclude one another."""
+        return None if self.classes is None else self.classes.accuracy
 
     def to_json(self) -> dict[str, object]:
         """Plain types: `macro` and, under `labels` by name, `measures`, `counts` and `rule`."""
@@ -96,6 +120,7 @@ class Report:
                 }
                 for one in self.labels
             },
+            **({} if self.classes is None else {"classes": asdict(self.classes) | {"accuracy": self.accuracy}}),
         }
 
 
@@ -111,13 +136,14 @@ def judge(
     judged = tuple(Judged(label, rule) for label, rule in zip(label_names, rules, strict=True))
     for gold, scored in pairs:
         _check_pair(gold, scored, len(judged))
+        verdicts, words = decide_sentence(scored.sentence_scores, rules), decide_words(scored.word_scores, rules)
         for k, one in enumerate(judged):
             one.gold_sentences.append(gold.labels[k])
-            one.predicted_sentences.append(one.rule.sentence(scored.sentence_scores[k]))
+            one.predicted_sentences.append(verdicts[k])
             if gold.word_labels is not None:
                 scores = scored.word_scores[:, k]
                 one.gold_words.append(np.array([word[k] for word in gold.word_labels], dtype=np.bool_))
-                one.predicted_words.append(one.rule.words(scores))
+                one.predicted_words.append(words[:, k])
                 one.word_scores.append(scores)
     return judged
 
@@ -127,7 +153,21 @@ def report(judged: Sequence[Judged]) -> Report:
     labels = tuple(
         LabelReport(one.label, _measures(one), _counts(one), one.rule, _best_threshold(one)) for one in judged
     )
-    return Report(labels, _macro([one.measures for one in labels]))
+    return Report(labels, _macro([one.measures for one in labels]), _classes(judged))
+
+
+def _classes(judged: Sequence[Judged]) -> Classes | None:
+    gold = np.array([one.gold_sentences for one in judged], dtype=np.bool_)  # (labels, sentences)
+    predicted = np.array([one.predicted_sentences for one in judged], dtype=np.bool_)
+    if not judged or not judged[0].rule.exclusive or not gold.size or (gold.sum(axis=0) > 1).any():
+        return None
+    none = len(judged)
+    pairs = np.stack([np.where(given.any(axis=0), given.argmax(axis=0), none) for given in (gold, predicted)])
+    size = none + int((pairs == none).any())
+    confusion = np.zeros((size, size), dtype=np.int64)
+    np.add.at(confusion, (pairs[0], pairs[1]), 1)
+    names = (*(one.label for one in judged), None)[:size]
+    return Classes(names, tuple(map(tuple, confusion.tolist())))
 
 
 def _check_pair(gold: GoldExample, scored: Scored, labels: int) -> None:

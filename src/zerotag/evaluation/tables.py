@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from zerotag.evaluation.report import LabelReport, Measures, Report
+from zerotag.evaluation.report import Classes, LabelReport, Measures, Report
 from zerotag.render.tables import Table
 
 
@@ -18,6 +18,19 @@ def score_table(report: Report, caption: str) -> Table:
         header=("percent", "P", "R", "F1", "MAP"),
         rows=tuple(row for name, measures in measured for row in _rows(name, measures)),
         note="\n".join(map(_basis, report.labels)),
+    )
+
+
+def class_table(classes: Classes) -> Table:
+    """The classes of sentences beside those that were found, as counts."""
+    names = ["(none)" if name is None else name for name in classes.names]
+    found = sum(row[k] for k, row in enumerate(classes.confusion))
+    total = sum(map(sum, classes.confusion))
+    return Table(
+        caption="sentences of each class (rows) by the class that was found (columns)",
+        header=("class", *names),
+        rows=tuple((name, *map(str, row)) for name, row in zip(names, classes.confusion, strict=True)),
+        note=f"accuracy {_percent(classes.accuracy)}: {found:,} of {total:,} sentences",
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from zerotag.errors import ZerotagError
@@ -125,7 +125,7 @@ def rules_for(method: str, own: Sequence[Rule]) -> tuple[Rule, ...]:
     """
     if method == NATIVE:
         return tuple(own)
-    return tuple(Rule(sentence_threshold=rule.sentence_threshold, origin=NOT_ITS_OWN) for rule in own)
+    return tuple(replace(rule, word_threshold=Rule().word_threshold, origin=NOT_ITS_OWN) for rule in own)
 
 
 def in_torch(labeller: Labeller, method: str) -> WordLabeller:

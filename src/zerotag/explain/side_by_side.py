@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 def explain(
     labellers: Iterable[tuple[str, Labeller]],
-    sentence: Sentence,
+    text: str,
     *,
     methods: Sequence[str] = ("native",),
     labels: Sequence[str] = (),
-) -> list[HeatMap]:
-    """A heat map for each label (default: for all), with a row for each named labeller and method.
+) -> tuple[list[HeatMap], Sentence]:
+    """A heat map for each label (default: for all), with a row for each named labeller and method; and the sentence.
 
     Words are decided by a labeller's own rules for its own scores. Other methods have no threshold. A plain sentence
     classifier has no word scores of its own; it is scored by the other methods, if there are any.
     """
-    if not sentence.words:
-        raise ZerotagError("there is no word in the text: give a sentence")
+    sentence: Sentence | None = None
     rows: dict[str, list[HeatRow]] = {label: [] for label in labels}
     for name, labeller in labellers:
         _check_labels(labels, labeller.label_names)
+        sentence = _same_words(sentence, labeller.segment(text), name)
         for method in _suitable(methods, labeller):
             scorer = _scorer(method, name, labeller)
             (scored,) = scorer.score([sentence])
@@ -39,7 +39,17 @@ def explain(
             for label, row in _rows(row_name, labeller, scored, native=method == "native"):
                 if not labels or label in labels:
                     rows.setdefault(label, []).append(row)
-    return [HeatMap(label, sentence.words, tuple(its_rows)) for label, its_rows in rows.items()]
+    assert sentence is not None  # of the first labeller
+    return [HeatMap(label, sentence.words, tuple(its_rows)) for label, its_rows in rows.items()], sentence
+
+
+def _same_words(before: Sentence | None, sentence: Sentence, name: str) -> Sentence:
+    """The sentence as a labeller splits it, which must be as others split it to be shown beside theirs."""
+    if not sentence.words:
+        raise ZerotagError("there is no word in the text: give a sentence")
+    if before is not None and before != sentence:
+        raise ZerotagError(f"{name} splits the text into other words than the model before it: explain them one by one")
+    return sentence
 
 
 def _scorer(method: str, name: str, labeller: Labeller) -> Scorer:

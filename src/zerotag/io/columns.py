@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from zerotag.errors import ZerotagError
 from zerotag.io.problems import shown
+from zerotag.text.segmentation import SEGMENTERS, UNICODE
+from zerotag.types import Sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +19,8 @@ class Columns:
     negative: the values that mean "no label"; None: `O`, `c`, `false`, `no`. The number 0 always does.
     class_names: what the labels 0, 1, 2 and so on mean, where they are the numbers of classes; then 0 is the first.
     label_name: the label that 1, `true` and `yes` mean in a single column; None: the one it is named after.
-    format: tsv, csv, jsonl, parquet, m2 or text; None: by the suffix of the file.
+    format: the name of a registered reader; None: by the suffix of the file.
+    segmenter: the name of the registered segmenter that splits texts into words.
     """
 
     text: str = "text"
@@ -26,6 +29,7 @@ class Columns:
     class_names: tuple[str, ...] | None = None
     label_name: str | None = None
     format: str | None = None
+    segmenter: str = UNICODE
 
     def __post_init__(self) -> None:
         for name in ("labels", "negative", "class_names"):
@@ -37,3 +41,7 @@ class Columns:
             raise ZerotagError(f"class names are {shown(self.class_names)}; give two or more, and none twice")
         if self.label_name is not None and (len(self.labels) > 1 or self.class_names is not None):
             raise ZerotagError("a label name is for one column of 0 and 1: several columns, or classes, have their own")
+
+    def split(self, text: str) -> Sentence:
+        """A text and its words."""
+        return SEGMENTERS.get(self.segmenter)(text)

@@ -17,7 +17,7 @@ from zerotag.io.reading import read_training_data
 from zerotag.io.rows import SPANS, WORD_LABELS, WORDS, Cell, Reject, Row, check_columns, from_record
 from zerotag.io.tables import Table, as_table, as_values, is_missing
 from zerotag.io.training_data import TrainingData, training_data
-from zerotag.text.segmentation import split
+from zerotag.text.segmentation import UNICODE, Segmenter
 from zerotag.types import Corpus, Sentence
 
 HELP = (
@@ -35,6 +35,7 @@ def as_training_data(
     negative: str | Sequence[str] | None = None,
     class_names: Sequence[str] | None = None,
     label_names: Sequence[str] | None = None,
+    segmenter: str = UNICODE,
     strict: bool = False,
 ) -> TrainingData:
     """Training data from a path, a table, a corpus, texts with labels, or pairs of both.
@@ -48,6 +49,7 @@ def as_training_data(
         negative: the label, or labels, that mean "none".
         class_names: what the labels 0, 1, 2 and so on mean, where they are numbers.
         label_names: the labels that are known already, as those of the training set for a development set.
+        segmenter: the registered segmenter that splits texts into words.
         strict: refuse data of which a row cannot be used, instead of leaving the row out.
 
     Raises:
@@ -59,6 +61,7 @@ def as_training_data(
         labels=(label,) if isinstance(label, str) else tuple(label or ("label",)),
         negative=(negative,) if isinstance(negative, str) else None if negative is None else tuple(negative),
         class_names=None if class_names is None else tuple(class_names),
+        segmenter=segmenter,
     )
     if isinstance(data, str | os.PathLike):
         if labels is not None:
@@ -82,7 +85,7 @@ def as_training_data(
     return training_data("labels", rows, columns, label_names, strict=strict)
 
 
-def texts_of(table: Table, text: str | None) -> list[Sentence | None]:
+def texts_of(table: Table, text: str | None, segment: Segmenter) -> list[Sentence | None]:
     """The texts of a table, and None for its empty cells.
 
     Raises:
@@ -93,14 +96,14 @@ def texts_of(table: Table, text: str | None) -> list[Sentence | None]:
     _check_names(table)
     if name not in table.names:
         raise ZerotagError(f"the table has no column {shown(name)}; there are {listed(table.names)}; choose with text=")
-    return [_text(number, name, value) for number, value in enumerate(table.values(name))]
+    return [_text(number, name, value, segment) for number, value in enumerate(table.values(name))]
 
 
-def _text(number: int, name: str, value: Any) -> Sentence | None:
+def _text(number: int, name: str, value: Any, segment: Segmenter) -> Sentence | None:
     if isinstance(value, list) and all(isinstance(word, str) for word in value):
         sentence = Sentence.from_words(value)
     elif value is None or isinstance(value, str):
-        sentence = split(value or "")
+        sentence = segment(value or "")
     else:
         raise TypeError(f"row {number}: {name!r} is {shown(value)}, not a text; choose another column with text=")
     return sentence if sentence.words else None
@@ -154,7 +157,7 @@ def _pair_row(columns: Columns, number: int, pair: tuple[Any, Any]) -> Row | Rej
         return Reject(f"text {number} is empty", "")
     if not isinstance(text, str | Sentence):
         raise TypeError(f"text {number} is a {type(text).__name__}, not a string; {HELP}")
-    sentence = text if isinstance(text, Sentence) else split(text)
+    sentence = text if isinstance(text, Sentence) else columns.split(text)
     if not sentence.words:
         return Reject(f"text {number} has no words: leave it and its label out", "")
     value = value.item() if hasattr(value, "item") else list(value) if isinstance(value, tuple) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -13,6 +14,7 @@ from zerotag.io.rows import Cell
 _NEGATIVE_NAMES = ("O", "c")
 _NEGATIVE_WORDS = ("false", "no")
 _POSITIVE_WORDS = ("true", "yes")
+_TAG = re.compile("[BIESLU]-.+")  # where an entity begins, goes on, ends, or stands alone
 _SEVERAL = "|"  # between the names in a cell of several labels
 
 
@@ -32,16 +34,31 @@ class LabelScheme:
         self._undivided = {*(self._known or ()), *(columns.negative or ())}
         self._meanings: dict[tuple[str, str | None], str | None] = {}  # files have few labels and many words
         self._negatives: Counter[str] = Counter()
+        self._of_words: set[str] = set()
+        self._of_sentences: set[str] = set()
 
-    def names(self, cells: Iterable[Cell]) -> frozenset[str]:
-        """The label names in some cells together."""
+    def names(self, cells: Iterable[Cell], *, of_words: bool = False) -> frozenset[str]:
+        """The label names in some cells together, as they are written; `settled` says what they mean in the end."""
         names: set[str] = set()
         for cell in cells:
             for value in self._values(cell):
                 name = self._name(cell, value)
                 if name is not None:
                     names.add(name)
+        (self._of_words if of_words else self._of_sentences).update(names)
         return frozenset(names)
+
+    def settled(self, names: frozenset[str]) -> frozenset[str]:
+        """What names mean once all are known: `B-PER` and `I-PER` of the IOB and BIOES schemes are `PER`."""
+        if not self._are_tags:
+            return names
+        return frozenset(name[2:] if name in self._of_words else name for name in names)
+
+    @property
+    def _are_tags(self) -> bool:
+        """Whether words were labelled by a scheme of tags: every name has a prefix, and no sentence has such a name."""
+        every = self._of_words.isdisjoint(self._of_sentences) and all(map(_TAG.fullmatch, self._of_words))
+        return every and any(name.startswith(("B-", "I-")) for name in self._of_words)
 
     @property
     def negative(self) -> str:
@@ -53,7 +70,8 @@ class LabelScheme:
         if self._known is not None:
             self._refuse_lone_flags(self._known)
             return self._known
-        found = sorted({name for name in self._meanings.values() if name is not None}, key=self._class_number)
+        given = frozenset(name for name in self._meanings.values() if name is not None)
+        found = sorted(self.settled(given), key=self._class_number)
         negative = self._columns.negative
         if found and negative and not self._negatives:
             raise ZerotagError(
@@ -73,7 +91,8 @@ class LabelScheme:
     def _class_number(self, name: str) -> tuple[int, str]:
         """Classes in their order, other labels by name."""
         classes = self._columns.class_names or ()
-        return (classes.index(name) if name in classes else len(classes), name)
+        places = (k for k, one in enumerate(classes) if name in (one, one[2:] if self._are_tags else one))
+        return next(places, len(classes)), name
 
     def _known_names(self, label_names: Sequence[str] | None) -> tuple[str, ...] | None:
         columns = self._columns.labels
@@ -144,6 +163,8 @@ class LabelScheme:
         """The name of the label that a text means, None for no label."""
         if self._known is not None and text in self._known:
             return text
+        if self._known is not None and _TAG.fullmatch(text) and text[2:] in self._known:
+            return text[2:]
         number = None if self._columns.class_names else _number(text)
         if self._is_negative(text, number):
             return None

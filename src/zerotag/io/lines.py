@@ -13,6 +13,7 @@ from zerotag.io.sources import START, Position, Source
 
 _BYTE_ORDER_MARK = "\ufeff".encode()
 _MAX_LINE = 1 << 20  # bytes; what is longer is no sentence, and must not fill the memory
+_MAX_PARAGRAPH = 1 << 20
 
 
 class Line(NamedTuple):
@@ -71,11 +72,34 @@ def lines(path: Path | None) -> Iterator[tuple[str, str]]:
         yield line.where, line.text
 
 
+class _LinesWithoutEnd(Line):
+    """Lines that are too many for a sentence; the first of them stands for all."""
+
+    __slots__ = ()
+
+    @property
+    def text(self) -> str:
+        limit = f"{_MAX_PARAGRAPH >> 20} MiB"
+        raise ZerotagError(f"{self.where}: more than {limit} without a blank line, which ends a sentence; put it in")
+
+
 def paragraphs(source: Source, start: Position = START) -> Iterator[list[Line]]:
     """Runs of lines that are not blank."""
     for blank, run in groupby(raw_lines(source, start), key=attrgetter("is_blank")):
         if not blank:
-            yield list(run)
+            yield _paragraph(run)
+
+
+def _paragraph(run: Iterator[Line]) -> list[Line]:
+    kept: list[Line] = []
+    size = 0
+    for line in run:
+        size += len(line.raw)
+        if size <= _MAX_PARAGRAPH:
+            kept.append(line)
+    if size > _MAX_PARAGRAPH:
+        return [_LinesWithoutEnd(*kept[0][:-1], line.end)]
+    return kept
 
 
 def without_end(line: str) -> str:

@@ -67,6 +67,10 @@ def read_gold(
         for row in _rows(path, columns, labelled=True)
     ]
     names = scheme.label_names(str(path))
+    found = [
+        (sentence, scheme.settled(given), None if by_word is None else tuple(map(scheme.settled, by_word)))
+        for sentence, given, by_word in found
+    ]
     some_by_word = any(by_word is not None for _, _, by_word in found)
     examples = tuple(
         GoldExample(
@@ -142,11 +146,11 @@ def _records(path: _PathLike | None, columns: Columns, *, labelled: bool) -> Ite
 
 
 def _sentence_names(row: Row, scheme: LabelScheme) -> frozenset[str]:
-    return scheme.names(row.labels or chain.from_iterable(row.word_labels or ()))
+    return scheme.names(row.labels or chain.from_iterable(row.word_labels or ()), of_words=not row.labels)
 
 
 def _word_names(row: Row, scheme: LabelScheme) -> tuple[frozenset[str], ...] | None:
-    return None if row.word_labels is None else tuple(scheme.names(cells) for cells in row.word_labels)
+    return None if row.word_labels is None else tuple(scheme.names(cells, of_words=True) for cells in row.word_labels)
 
 
 def _completed(row: _GoldRow, some_by_word: bool) -> _GoldRow:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import NamedTuple, TypeGuard
 
 from zerotag.errors import ZerotagError
@@ -11,10 +13,13 @@ from zerotag.io.columns import Columns
 from zerotag.io.lines import Line
 from zerotag.io.problems import excerpt, missing_column, shown
 from zerotag.io.sources import Position
-from zerotag.text.segmentation import split
 from zerotag.types import Sentence
 
 MAX_WORD = 1_000  # characters; what is longer is not a word but damage
+
+_MOST_COVERED = (
+    1_000_000  # words by the spans of a sentence: thousands of spans, each over thousands of words, are damage
+)
 
 # The columns of JSONL and Parquet that have fixed names.
 WORDS = "words"
@@ -122,7 +127,7 @@ def _sentence(where: str, record: Mapping[str, object], columns: Columns) -> Sen
     text, words = record.get(columns.text), record.get(WORDS)
     if isinstance(text, str):
         # Words that are no texts are somebody else's, such as those that zerotag itself writes.
-        return checked(where, _located(where, text, words) if words and _are_texts(words) else split(text))
+        return checked(where, _located(where, text, words) if words and _are_texts(words) else columns.split(text))
     if text is None and _are_texts(words):
         return checked(where, Sentence.from_words(words))
     if columns.text in record:
@@ -159,14 +164,24 @@ def _word_labels(
             raise ZerotagError(f"{where}: {WORD_LABELS!r} must list {len(cells)} labels, one per word, not {got}")
         for word_cells, value in zip(cells, values, strict=True):
             word_cells.append(Cell(where, value, yes))
+    left = _MOST_COVERED
     if spans is not None:
         for start, end, value in _spans(where, spans, len(sentence.text)):
-            covered = [i for i, (first, last) in enumerate(sentence.spans) if first < end and start < last]
+            covered = _covered(sentence, start, end)
             if not covered:
                 raise ZerotagError(f"{where}: the span {start}..{end} covers no word; mend its offsets")
+            left -= len(covered)
+            if left < 0:
+                raise ZerotagError(f"{where}: spans that cover {_MOST_COVERED:,} words in all; mend them")
             for i in covered:
                 cells[i].append(Cell(where, value, yes))
     return tuple(map(tuple, cells))
+
+
+def _covered(sentence: Sentence, start: int, end: int) -> range:
+    """The words that a span overlaps; words follow one another."""
+    first = bisect_right(sentence.spans, start, key=itemgetter(1))
+    return range(first, bisect_left(sentence.spans, end, lo=first, key=itemgetter(0)))
 
 
 def _spans(where: str, spans: object, length: int) -> Iterator[tuple[int, int, object]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import gzip
 import io
-import shutil
 import sys
 import tempfile
 import zlib
@@ -122,14 +121,24 @@ class Source:
             yield raw
 
     @contextmanager
-    def opened_for_jumps(self) -> Iterator[BinaryIO]:
-        """The unpacked bytes for a reader that needs to go back and forth; what is packed goes to a scratch file."""
+    def opened_for_jumps(self, most: int) -> Iterator[BinaryIO]:
+        """The unpacked bytes for a reader that needs to go back and forth.
+
+        What is packed goes to a scratch file, if it has at most so many bytes.
+        """
         with self.opened() as file:
             if not self._packing:
                 yield file
                 return
             with tempfile.TemporaryFile() as scratch:
-                shutil.copyfileobj(file, scratch, _PIECE)
+                left = most
+                while piece := file.read(min(_PIECE, left + 1)):
+                    left -= len(piece)
+                    if left < 0:
+                        raise ZerotagError(
+                            f"{self.name}: more than {most:,} bytes once it is unpacked; unpack it first"
+                        )
+                    scratch.write(piece)
                 scratch.seek(0)
                 yield cast(BinaryIO, scratch)
 

@@ -50,7 +50,8 @@ def training_data(
             continue
         assert isinstance(row, Row)
         try:
-            found.append((row.sentence, scheme.names(row.labels or chain.from_iterable(row.word_labels or ()))))
+            cells = row.labels or chain.from_iterable(row.word_labels or ())
+            found.append((row.sentence, scheme.names(cells, of_words=not row.labels)))
         except ZerotagError as error:
             wrong_labels.append(str(error))
     count = len(found) + len(problems) + len(wrong_labels)
@@ -61,6 +62,7 @@ def training_data(
     if problems and (strict or not found):
         raise ZerotagError(_summary("cannot be used", problems))
     names = scheme.label_names(source)
+    found = [(sentence, scheme.settled(given)) for sentence, given in found]
     _refuse_texts_as_labels(source, names, found, columns)
     examples = tuple(Example(sentence, tuple(name in given for name in names)) for sentence, given in found)
     return TrainingData(Corpus(names, examples, scheme.negative), count, tuple(problems), tuple(_remarks(found)))

@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Template
 
 from zerotag.config import PACKAGED_ENCODER
-from zerotag.evaluation.calibration import calibration_error
+from zerotag.evaluation.reliability import calibration_error
 from zerotag.io.model_folder import CARD, PLOT, Manifest
 from zerotag.render.charts import Chart, Line, svg
 from zerotag.types import ReliabilityBin

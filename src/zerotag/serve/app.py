@@ -27,6 +27,7 @@ from zerotag.serve.models import ServedModel, Task
 from zerotag.serve.problems import HttpError
 from zerotag.serve.requests import LabelRequest, read_request
 from zerotag.serve.settings import Settings
+from zerotag.text.segmentation import Segmenter, split
 
 if TYPE_CHECKING:
     import torch
@@ -99,7 +100,7 @@ def create_app(
 
     @app.post("/v1/label", **openapi.label(settings.limits))
     async def label(request: Request) -> Response:
-        asked = await read_request(request, settings)
+        asked = await read_request(request, settings, segmenter_of)
         model = _model(registry, asked)
         method = model.methods[0] if asked.method is None else asked.method
         queue = _queue(model, method, asked, settings)
@@ -113,6 +114,10 @@ def create_app(
             raise HttpError(503, "ending", "the service is ending", retry_after=5) from None
         head = encode({"model": model.name, "revision": model.revision, "method": method})
         return Response(f'{head[:-1]}, "results": [{", ".join(records)}]}}', media_type="application/json")
+
+    def segmenter_of(name: str | None) -> Segmenter:
+        model = registry.get(registry.default if name is None else name)
+        return split if model is None else model.labeller.segment
 
     app.openapi()["components"] = openapi.COMPONENTS  # it is kept from now on
     return app

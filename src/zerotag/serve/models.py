@@ -111,6 +111,7 @@ class ServedModel:
             "revision": self.revision,
             "labels": list(manifest.label_names),
             "rules": self._described(manifest.rules),
+            "segmenter": manifest.model.segmenter,
             "methods": list(self.methods),
             "rules_by_method": {method: self._described(rules_for(method, manifest.rules)) for method in self.methods},
             "encoder": Path(manifest.model.encoder).name,  # not the place it once had on somebody's disk

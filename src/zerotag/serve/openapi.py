@@ -54,13 +54,14 @@ _RECORD = _object(
     },
     _SEVERAL_LABELS,
 )
-_RULE = _object({"word_threshold": _NUMBER, "sentence_threshold": _NUMBER, "origin": _STRING})
+_RULE = _object({"word_threshold": _NUMBER, "sentence_threshold": _NUMBER, "origin": _STRING, "exclusive": _FLAG})
 _MODEL = _object(
     {
         "name": _STRING,
         "revision": {**_STRING, "description": "Another one when the model folder was replaced"},
         "labels": _list(_STRING),
         "rules": {**_by_name(_RULE), "description": "By label, for the model's own scores"},
+        "segmenter": {**_STRING, "description": "What splits texts into words"},
         "methods": _list(_STRING, minItems=1),
         "rules_by_method": {**_by_name(_by_name(_RULE)), "description": "By method and label: what decides its scores"},
         "default": _FLAG,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -14,7 +15,11 @@ from zerotag.errors import ZerotagError
 from zerotag.labeller import as_sentence
 from zerotag.serve.problems import HttpError
 from zerotag.serve.settings import Limits, Settings
+from zerotag.text.segmentation import Segmenter
 from zerotag.types import Sentence
+
+SegmenterOf = Callable[[str | None], Segmenter]
+"""What splits texts for a model, which may be unknown, or for the default one (None)."""
 
 _FIELDS = ("texts", "model", "method", "threshold")
 _PARSED_AT_ONCE = 2**14  # bytes; more would hold up everybody else, and is parsed in a thread
@@ -31,7 +36,7 @@ class LabelRequest:
     """The score from which words have the label, or one by label; by default the model's own."""
 
 
-async def read_request(request: Request, settings: Settings) -> LabelRequest:
+async def read_request(request: Request, settings: Settings, segmenter_of: SegmenterOf) -> LabelRequest:
     """The request of a client, or the problem with it."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":  # which also keeps out the forms of other people's web pages
@@ -43,8 +48,8 @@ async def read_request(request: Request, settings: Settings) -> LabelRequest:
         message = f"the request did not arrive within {settings.body_seconds:g} seconds"
         raise HttpError(408, "too_slow", message) from None
     if len(body) <= _PARSED_AT_ONCE:
-        return parse(body, settings.limits)
-    return await asyncio.to_thread(parse, body, settings.limits)
+        return parse(body, settings.limits, segmenter_of)
+    return await asyncio.to_thread(parse, body, settings.limits, segmenter_of)
 
 
 async def _read_body(request: Request, limit: int) -> bytes:
@@ -60,7 +65,7 @@ async def _read_body(request: Request, limit: int) -> bytes:
     raise HttpError(413, "too_large", f"the request has more than {limit:,} bytes")
 
 
-def parse(body: bytes, limits: Limits) -> LabelRequest:
+def parse(body: bytes, limits: Limits, segmenter_of: SegmenterOf) -> LabelRequest:
     """The request in a body."""
     document = _json(body)
     if not isinstance(document, dict):
@@ -77,8 +82,10 @@ def parse(body: bytes, limits: Limits) -> LabelRequest:
         raise HttpError(
             413, "too_large", f"the request has {len(texts):,} texts; at most {limits.texts:,}", where="texts"
         )
-    sentences = [_sentence(text, f"texts[{number}]", limits) for number, text in enumerate(texts)]
-    return LabelRequest(sentences, _name(document, "model"), _name(document, "method"), _threshold(document))
+    model, method = _name(document, "model"), _name(document, "method")
+    segment = segmenter_of(model)
+    sentences = [_sentence(text, f"texts[{number}]", limits, segment) for number, text in enumerate(texts)]
+    return LabelRequest(sentences, model, method, _threshold(document))
 
 
 def _json(body: bytes) -> Any:
@@ -121,7 +128,7 @@ def _threshold(document: dict[str, Any]) -> float | dict[str, float] | None:
     return chosen
 
 
-def _sentence(text: Any, where: str, limits: Limits) -> Sentence:
+def _sentence(text: Any, where: str, limits: Limits, segment: Segmenter) -> Sentence:
     if isinstance(text, list):
         for number, word in enumerate(text):
             if not isinstance(word, str):
@@ -132,7 +139,7 @@ def _sentence(text: Any, where: str, limits: Limits) -> Sentence:
     else:
         _wrong("a text is neither a string nor a list of words", where)
     _within(characters, limits.characters, "characters", where)
-    sentence = as_sentence(text)
+    sentence = as_sentence(text, segment)
     _within(len(sentence.words), limits.words, "words", where)
     _within(max(map(len, sentence.words), default=0), limits.word_characters, "characters in a word", where)
     return sentence

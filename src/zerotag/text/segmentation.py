@@ -1,12 +1,31 @@
-"""Raw text to words whose character offsets point back into the exact original string."""
+"""Raw text to words whose character offsets point back into the exact original string.
+
+A segmenter is a function from a text to a `Sentence`. The name of the one that a model was trained with is stored in
+the model's folder, and everything that labels with the model splits by it.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import regex
 
+from zerotag.registry import Registry
 from zerotag.types import Sentence
+
+Segmenter = Callable[[str], Sentence]
+
+UNICODE = "unicode"
+"""The segmenter of languages that are written with spaces, and the default."""
+
+SEGMENTERS: Registry[Segmenter] = Registry(
+    "segmenter",
+    {
+        UNICODE: "zerotag.text.segmentation:split",
+        "whitespace": "zerotag.text.segmentation:split_at_white_space",
+    },
+)
 
 # Invisible characters (controls, and formats such as direction marks) make no words: like white space they lie
 # between words, unless they cling to the character before them or stand between two letters.
@@ -38,5 +57,9 @@ def split(text: str) -> Sentence:
     comma between digits. Every other visible character, with whatever clings to it, is a word of its own.
     """
     word = _ASCII_WORD if text.isascii() else _WORD
-    spans = [match.span() for match in word.finditer(text)]  # a list first, since large inputs come through here
-    return Sentence(text, tuple([text[start:end] for start, end in spans]), tuple(spans))
+    return Sentence.from_spans(text, [match.span() for match in word.finditer(text)])
+
+
+def split_at_white_space(text: str) -> Sentence:
+    """Take what stands between white space for words: for text whose words and punctuation are parted already."""
+    return Sentence.from_spans(text, [match.span() for match in re.finditer(r"\S+", text)])

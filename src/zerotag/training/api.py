@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
@@ -17,6 +17,7 @@ from zerotag.io.training_data import TrainingData, overlap
 from zerotag.labeller import WordLabeller
 from zerotag.render.progress import TrainingProgress
 from zerotag.training import recipe
+from zerotag.training.exclusive import are_exclusive, exclusive_rules
 from zerotag.training.loop import Progress
 
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ def train(
     negative: str | Sequence[str] | None = None,
     label_names: Sequence[str] | None = None,
     dev: Any = None,
+    exclusive: bool | Literal["auto"] = "auto",
     encoder: str | Path | None = None,
+    segmenter: str | None = None,
     model: ModelConfig | None = None,
     training: TrainConfig | None = None,
     checkpoints: str | Path | None = None,
@@ -57,8 +60,12 @@ def train(
             datasets knows.
         dev: development sentences, of the same kind as `data`: they choose the epoch and the thresholds. By default a
             tenth of the training sentences is taken.
+        exclusive: whether the labels exclude one another, so that a sentence or word gets one of them. By default they
+            do if every training sentence has exactly one of several labels.
         encoder: the pre-trained encoder to start from: a folder, or a name on the Hugging Face hub. By default the
             packaged one, all-MiniLM-L6-v2, which knows English.
+        segmenter: what splits texts into words, by its registered name. Default: `unicode`, for languages written with
+            spaces. The model keeps it.
         model: other settings of the network.
         training: other settings of the training, such as `TrainConfig(seed=2)`.
         checkpoints: a folder to keep the unfinished training in. Called again with the same arguments after a kill, it
@@ -81,22 +88,33 @@ def train(
         >>> labeller = zerotag.train(texts, labels, label="hedge")  # doctest: +SKIP
         >>> labeller.label("The pump may fail in winter.").spans  # doctest: +SKIP
     """
-    held = partial(as_training_data, text=text, label=label, negative=negative, class_names=label_names, strict=strict)
+    settings = _settings(model or ModelConfig(), encoder, segmenter)
+    held = partial(
+        as_training_data,
+        text=text,
+        label=label,
+        negative=negative,
+        class_names=label_names,
+        segmenter=settings.segmenter,
+        strict=strict,
+    )
     found = held(data, labels)
     corpus = found.corpus
     dev_found = None if dev is None else held(dev, label_names=corpus.label_names)
     _warn_of_problems(found, dev_found)
     shown, tell = _progress(progress)
+    exclude = are_exclusive(corpus, exclusive)
     with shown:
-        return recipe.train(
+        labeller = recipe.train(
             corpus,
             None if dev_found is None else dev_found.corpus,
-            model=_starting_from(encoder, model),
+            model=settings,
             training=training,
             checkpoints=None if checkpoints is None else Path(checkpoints),
             device=device,
             on_progress=tell,
         )
+    return labeller.with_rules(exclusive_rules(labeller.rules, corpus)) if exclude else labeller
 
 
 def _warn_of_problems(found: TrainingData, dev: TrainingData | None) -> None:
@@ -113,12 +131,13 @@ def _warn_of_problems(found: TrainingData, dev: TrainingData | None) -> None:
         )
 
 
-def _starting_from(encoder: str | Path | None, model: ModelConfig | None) -> ModelConfig:
-    if encoder is None:
-        return model or ModelConfig()
-    if model is not None and model.encoder not in (str(encoder), ModelConfig().encoder):
-        raise ZerotagError(f"encoder is {str(encoder)!r} and model has {model.encoder!r}: name one of them")
-    return replace(model or ModelConfig(), encoder=str(encoder))
+def _settings(model: ModelConfig, encoder: str | Path | None, segmenter: str | None) -> ModelConfig:
+    """The settings of the network with those that were given by themselves."""
+    given: dict[str, Any] = {"encoder": None if encoder is None else str(encoder), "segmenter": segmenter}
+    for name, value in given.items():
+        if value is not None and getattr(model, name) not in (value, getattr(ModelConfig(), name)):
+            raise ZerotagError(f"{name} is {value!r} and model has {getattr(model, name)!r}: name one of them")
+    return replace(model, **{name: value for name, value in given.items() if value is not None})
 
 
 def _progress(

@@ -24,7 +24,7 @@ from transformers import PreTrainedModel
 from zerotag.calibration import Calibration
 from zerotag.config import BILSTM, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
-from zerotag.evaluation.calibration import reliability
+from zerotag.evaluation.reliability import reliability
 from zerotag.inference.torch_predictor import best_device, predict, usable_device, words_of
 from zerotag.io.files import explained, make_folders
 from zerotag.io.locks import only_us

@@ -150,7 +150,7 @@ def test_a_field_beyond_the_default_limit(tmp_path: Path) -> None:
         ("text,label\rx,1\r", "a.csv:1: not valid CSV"),
         (
             'text,label\nx,1\n"' + "yes and no\n" * 100_000 + '",1\n',
-            "a.csv:3: not valid CSV (field larger than field limit",
+            "a.csv:3: not valid CSV (a quote that is not closed within 1 MiB)",
         ),
         (f"text,label\n{'y' * 1_001},1\n", "a.csv:2: a word of 1,001 characters"),
     ],

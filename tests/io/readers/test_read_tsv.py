@@ -45,7 +45,7 @@ def test_stream_needs_no_labels(tmp_path: Path) -> None:
         ("1.0", "0.0", "positive"),
         ("True", "False", "positive"),
         ("YES", "no", "positive"),
-        ("B-CUE", "O", "B-CUE"),
+        ("B-CUE", "O", "CUE"),
     ],
 )
 def test_ways_to_write_a_label(tmp_path: Path, positive: str, negative: str, name: str) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from zerotag.errors import ZerotagError
 from zerotag.research.compare.comparison import Comparison, Status, compare
-from zerotag.research.compare.decisions import Decided, with_word_labels
+from zerotag.research.compare.method_rules import Decided, with_word_labels
 from zerotag.research.compare.record import Record, read_record
 from zerotag.research.compare.runs import carry_out
 from zerotag.training.recipe import train

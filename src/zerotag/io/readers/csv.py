@@ -18,7 +18,7 @@ from zerotag.io.rows import Record, Row, attempt, from_record
 from zerotag.io.sources import START, Position, Source
 
 _DELIMITERS = (",", ";", "\t")
-_MAX_FIELD = 1 << 20  # characters; the default of 131,072 is less than some documents have
+_MAX_ROW = 1 << 20  # bytes after the first line; Python's default for a field, 131,072, is less than some texts have
 
 
 def records(source: Source, columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
@@ -53,47 +53,93 @@ def records(source: Source, columns: Columns, start: Position, *, labelled: bool
             yield from attempt(parser.lines, row)
 
 
-class _Parser(Iterator[str]):
-    """The parser of the standard library, which it feeds with lines, and which lines make up a row.
+class _Parser:
+    """Rows of lines by the parser of the standard library, and the lines that make up a row.
 
     After a row that is no CSV it goes on with the line after the first of that row: a quote that was never closed
-    takes no other row with it.
+    takes no other row with it. How an open quote fares in the lines ahead is found out once for all rows that begin
+    before them, or many such quotes would take quadratic time.
     """
 
     def __init__(self, lines: Iterator[Line], text_column: str) -> None:
         self.lines: list[Line] = []
         self.coming: Iterator[Line] = dropwhile(attrgetter("is_blank"), lines)
-        self._to_parse: deque[Line] = deque()
-        self.delimiter = _delimiter(self._to_parse[0].text if self.has_more() else "", text_column)
-        self._rows = csv.reader(self, delimiter=self.delimiter, strict=True)
-
-    def __next__(self) -> str:
-        if not self.has_more():
-            raise StopIteration
-        self.lines.append(self._to_parse.popleft())
-        return self.lines[-1].text
+        self._ahead: deque[Line] = deque()
+        self._inside = 0  # so many of the lines ahead, from the first on, leave a quote open that is open before them
+        self._after_them: csv.Error | ZerotagError | bool | None = (
+            None  # what the line after those does to it, if known
+        )
+        self.delimiter = ","
+        self.delimiter = _delimiter(self._ahead[0].text if self.has_more() else "", text_column)
 
     def has_more(self) -> bool:
         """Whether there is another line."""
-        if not self._to_parse:
-            self._to_parse.extend(islice(self.coming, 1))
-        return bool(self._to_parse)
+        if not self._ahead:
+            self._ahead.extend(islice(self.coming, 1))
+        return bool(self._ahead)
 
     def row(self) -> list[str]:
         """The cells of the next row, none if it is blank; `lines` are those it consists of."""
-        self.lines.clear()
-        limit = csv.field_size_limit(_MAX_FIELD)  # it is the whole process's: ours only while we parse
+        self.lines[:] = [self._ahead.popleft()]
+        if self._inside:
+            self._inside -= 1
+        else:
+            self._after_them = None
+        first = self.lines[0]
         try:
-            return next(self._rows, [])
-        except (csv.Error, ZerotagError) as error:
-            first = self.lines[0]
-            self._to_parse.extendleft(reversed(self.lines[1:]))
-            del self.lines[1:]
-            if isinstance(error, ZerotagError):
-                raise
+            cells = self._cells(first.text)
+            if cells is None:
+                self.lines += self._rest_of_row(first)
+                cells = self._cells(*(line.text for line in self.lines))
+        except csv.Error as error:
             raise ZerotagError(f"{first.where}: not valid CSV ({error}); see its quotes and line ends") from None
+        return cells or []
+
+    def _cells(self, *texts: str) -> list[str] | None:
+        """The cells in some lines, or None if a quote is still open after them."""
+        asked_for_more = False
+
+        def each() -> Iterator[str]:
+            nonlocal asked_for_more
+            yield from texts
+            asked_for_more = True
+
+        limit = csv.field_size_limit(_MAX_ROW)  # it is the whole process's: ours only while we parse
+        try:
+            return next(csv.reader(each(), delimiter=self.delimiter, strict=True))
+        except csv.Error:
+            if asked_for_more:
+                return None
+            raise
         finally:
             csv.field_size_limit(limit)
+
+    def _rest_of_row(self, first: Line) -> list[Line]:
+        """The lines up to the one that closes a quote which is open after the first."""
+        while (closed := self._closes_quote(first)) is not True:
+            if closed is not False:
+                raise closed
+            self._inside += 1
+            self._after_them = None
+        count = self._inside + 1
+        self._inside, self._after_them = 0, None
+        return [self._ahead.popleft() for _ in range(count)]
+
+    def _closes_quote(self, first: Line) -> csv.Error | ZerotagError | bool:
+        """Whether the next line that nobody has looked at closes a quote, or what is wrong then."""
+        if self._inside == len(self._ahead):
+            self._ahead.extend(islice(self.coming, 1))
+            if self._inside == len(self._ahead):
+                return csv.Error("unexpected end of data")
+        line = self._ahead[self._inside]
+        if line.end.offset - first.end.offset > _MAX_ROW:
+            return csv.Error(f"a quote that is not closed within {_MAX_ROW >> 20} MiB")
+        if self._after_them is None:
+            try:
+                self._after_them = self._cells('"', line.text) is not None
+            except (csv.Error, ZerotagError) as error:
+                self._after_them = error
+        return self._after_them
 
 
 def _check_column(where: str, name: str, header: list[str], option: str) -> None:

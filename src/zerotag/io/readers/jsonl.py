@@ -14,6 +14,8 @@ from zerotag.io.readers import ReaderSpec
 from zerotag.io.rows import Record, Row, attempt, from_record
 from zerotag.io.sources import Position, Source
 
+_DEEPEST = 200  # levels of objects and lists; spans in a record are the third, a parse tree may have dozens
+
 
 def records(source: Source, columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
     """A record per line that is not blank."""
@@ -35,9 +37,24 @@ def _values(where: str, line: str) -> dict[str, object]:
         raise ZerotagError(f"{where}: not valid JSON ({error}): {shown(line)}; write one object per line") from None
     if not isinstance(record, dict):
         raise ZerotagError(f"{where}: {shown(line)} is not a JSON object; write one object per line")
+    if line.count("[") + line.count("{") > _DEEPEST:
+        _refuse_depths(where, record)
     if "\\ud" in line.lower():
         _refuse_lone_surrogates(where, record)
     return record
+
+
+def _refuse_depths(where: str, record: dict[str, object]) -> None:
+    # What is nearly too deep for the parser is too deep for whatever comes after it.
+    level: list[object] = [record]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
+        ]
+    if level:
+        raise ZerotagError(f"{where}: JSON of more than {_DEEPEST} levels; write text, labels and spans alone")
 
 
 def _refuse_lone_surrogates(where: str, record: dict[str, object]) -> None:

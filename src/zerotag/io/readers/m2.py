@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 
 from zerotag.errors import ZerotagError
@@ -77,8 +79,11 @@ def _sentence(lines: Sequence[Line], annotators: set[int], annotator: int) -> M2
     words = _words(without_end(first.text), first.where)
     edits = [_edit(without_end(line.text), len(words), line.where) for line in rest]
     annotators.update(edit.annotator for edit in edits)
-    wrong = {i for edit in edits if edit.annotator == annotator for i in edit.words}
-    return M2Sentence(words, tuple(i in wrong for i in range(len(words))), first.where)
+    ours = [edit.words for edit in edits if edit.annotator == annotator]
+    begun = Counter(edited.start for edited in ours)
+    begun.subtract(edited.stop for edited in ours)
+    covering = accumulate(begun[i] for i in range(len(words)))  # edits of each word; there may be many on many words
+    return M2Sentence(words, tuple(count > 0 for count in covering), first.where)
 
 
 def _check_annotator(name: str, annotators: set[int], annotator: int) -> None:

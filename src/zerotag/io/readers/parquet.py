@@ -14,7 +14,10 @@ from zerotag.io.readers import ReaderSpec, RowGroup
 from zerotag.io.rows import SPANS, WORD_LABELS, WORDS, Record, Reject, Row, check_columns, from_record
 from zerotag.io.sources import Position, Source
 
-_BATCH = 1_000  # rows
+_BATCH = 100  # rows; few, since each may have the same text of a megabyte, which the file has but once
+_MOST_UNPACKED = 1 << 30  # bytes of a packed file
+_UNREADABLE = (ValueError, ArithmeticError, LookupError)  # from bytes that are no text, dates that Python does not know
+_Values = Mapping[str, object] | Exception
 
 
 def records(source: Source, columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
@@ -24,22 +27,20 @@ def records(source: Source, columns: Columns, start: Position, *, labelled: bool
         yield Record(number, Position(number, number), content)
 
 
-def _content(
-    where: str, values: Mapping[str, object] | UnicodeDecodeError, columns: Columns, labelled: bool
-) -> Row | Reject:
+def _content(where: str, values: _Values, columns: Columns, labelled: bool) -> Row | Reject:
     if isinstance(values, UnicodeDecodeError):
         byte = f"byte {values.object[values.start]:#04x} at position {values.start + 1}"
         return Reject(f"{where}: not UTF-8 ({byte}); write it again", excerpt(values.object))
+    if isinstance(values, Exception):
+        return Reject(f"{where}: a value that cannot be read ({values}); write texts and numbers", "")
     try:
         return from_record(where, values, columns, labelled=labelled)
     except ZerotagError as error:
         return Reject(str(error), excerpt(str(values.get(columns.text)).encode("utf-8", "backslashreplace")))
 
 
-def _rows(
-    source: Source, columns: Columns, skip: int, labelled: bool
-) -> Iterator[Mapping[str, object] | UnicodeDecodeError]:
-    """The rows after the first few as dictionaries, or what keeps one from being text."""
+def _rows(source: Source, columns: Columns, skip: int, labelled: bool) -> Iterator[_Values]:
+    """The rows after the first few as dictionaries, or what keeps one from being read."""
     wanted = {columns.text, WORDS} | ({*columns.labels, WORD_LABELS, SPANS} if labelled else set())
     with _opened(source) as table:
         existing = table.schema_arrow.names
@@ -77,7 +78,7 @@ def _opened(source: Source) -> Iterator[Any]:
 
     if source.path is None:
         raise ZerotagError(f"{source.name}: Parquet cannot be read from there; give a file")
-    with source.opened_for_jumps() as file:
+    with source.opened_for_jumps(_MOST_UNPACKED) as file:
         try:
             yield pq.ParquetFile(file, pre_buffer=False)  # reading ahead would keep whole row groups in memory
         except (pa.ArrowException, OSError) as error:
@@ -94,15 +95,20 @@ def _groups_after(metadata: Any, skip: int) -> tuple[list[int], int]:
     return list(range(len(passed), len(ends))), max(passed, default=0)
 
 
-def _values(batch: Any) -> Iterator[Mapping[str, object] | UnicodeDecodeError]:
+def _values(batch: Any) -> Iterator[_Values]:
     try:
-        yield from batch.to_pylist()
-    except UnicodeDecodeError:
-        for i in range(batch.num_rows):
-            try:
-                yield batch.slice(i, 1).to_pylist()[0]
-            except UnicodeDecodeError as error:
-                yield error
+        found = batch.to_pylist()
+    except _UNREADABLE:
+        found = [_row_values(batch.slice(i, 1)) for i in range(batch.num_rows)]
+    yield from found
+
+
+def _row_values(row: Any) -> _Values:
+    try:
+        values: dict[str, object] = row.to_pylist()[0]
+    except _UNREADABLE as error:
+        return error
+    return values
 
 
 READER = ReaderSpec(records=records, suffixes=(".parquet",), row_groups=row_groups)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
@@ -10,20 +11,19 @@ from zerotag.io.lines import Line, raw_lines, without_end
 from zerotag.io.readers import ReaderSpec
 from zerotag.io.rows import Record, Row, attempt, checked
 from zerotag.io.sources import Position, Source
-from zerotag.text.segmentation import split
 
 
-def records(source: Source, _columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
+def records(source: Source, columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
     """A record per line; lines without words only part paragraphs and are passed over."""
     if labelled:
         raise ZerotagError(f"{source.name}: plain text has no labels; give a tsv, csv, jsonl or parquet file")
     for line in raw_lines(source, start):
-        yield from attempt([line], _row)
+        yield from attempt([line], partial(_row, columns))
 
 
-def _row(lines: Sequence[Line]) -> Row | None:
+def _row(columns: Columns, lines: Sequence[Line]) -> Row | None:
     (line,) = lines
-    sentence = split(without_end(line.text))
+    sentence = columns.split(without_end(line.text))
     return Row(line.where, checked(line.where, sentence)) if sentence.words else None
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zerotag.decisions import NO_LABEL, is_blank
+from zerotag.decisions import NO_LABEL, decide_sentence, decide_words, is_blank
 from zerotag.io.writers import Origin, WriterSpec
 from zerotag.io.writers.style import Style
 from zerotag.types import Labelled, Rule, Scored, Sentence, Word
@@ -71,7 +71,7 @@ def render_scored(scored: Sequence[Scored], style: Style, origins: Iterable[Orig
     labels = [_string(name) for name in style.label_names]
     shown: Iterable[Origin | None] = origins or repeat(None)
     of_all = np.concatenate([one.word_scores for one in scored])
-    given = [rule.words(of_all[:, k]).tolist() for k, rule in enumerate(style.rules)]
+    given = decide_words(of_all, style.rules).T.tolist()
     if len(labels) == 1:
         # Single-precision numbers times a million are exact in double precision: all are rounded as `round` would.
         of_all = np.round(of_all.astype(np.float64), _DECIMALS) + 0.0
@@ -103,7 +103,7 @@ def _line(
 ) -> str:
     """One record; `labels` are the names as JSON strings."""
     sentence, sentence_scores = scored.sentence, scored.sentence_scores
-    verdicts = [rule.sentence(score) for rule, score in zip(rules, sentence_scores, strict=True)]
+    verdicts = decide_sentence(sentence_scores, rules)
     verdict = _verdict_text(sentence_scores, verdicts, labels)
     if len(labels) == 1:
         words = _words_of_one_label(sentence, columns[0], labels[0])

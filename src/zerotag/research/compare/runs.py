@@ -15,9 +15,9 @@ from zerotag.evaluation.report import Judged, evaluate, judge, report
 from zerotag.explain import Scorer
 from zerotag.labeller import WordLabeller
 from zerotag.research.compare.corpora import Splits, sample
-from zerotag.research.compare.decisions import Decided, with_word_labels, without_word_labels
 from zerotag.research.compare.experiment import SENTENCES_ONLY, Experiment, Run
 from zerotag.research.compare.messages import Heartbeat
+from zerotag.research.compare.method_rules import Decided, with_word_labels, without_word_labels
 from zerotag.research.compare.record import Cost, ExampleRecord, Record, SentenceRecord
 from zerotag.research.compare.scoring import score_all
 from zerotag.research.compare.trainings import Trained

@@ -6,9 +6,9 @@ import pytest
 import tiny
 from zerotag.evaluation.report import evaluate
 from zerotag.explain import create
-from zerotag.research.compare import decisions
-from zerotag.research.compare.decisions import with_word_labels, without_word_labels
+from zerotag.research.compare import method_rules
 from zerotag.research.compare.experiment import Method, Threshold
+from zerotag.research.compare.method_rules import with_word_labels, without_word_labels
 from zerotag.research.compare.scoring import SentenceScorer, sentence_measures
 from zerotag.types import Corpus, GoldExample, Rule, Scored, Sentence
 
@@ -56,7 +56,7 @@ def test_random_needs_no_model() -> None:
 
 
 def test_threshold_with_the_best_word_f1(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decisions, "create", lambda *_, **__: Oracle())
+    monkeypatch.setattr(method_rules, "create", lambda *_, **__: Oracle())
     _, (rule,) = with_word_labels(method("occlusion", "dev-word-f1"), tiny.labeller(), gold(), 1, nothing)
     assert rule.word_threshold == pytest.approx(0.3)
     assert (rule.sentence_threshold, rule.origin) == (0.5, "word labels of the development set")

@@ -1,4 +1,4 @@
-"""Which scorer and which thresholds a method has. Word labels enter by one of the two doors only."""
+"""Which scorer and which rules a method has. Word labels reach one of the two functions only."""
 
 from __future__ import annotations
 
