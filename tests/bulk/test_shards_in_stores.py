@@ -45,7 +45,7 @@ def test_from_s3_to_s3(tmp_path: Path, bucket: str, monkeypatch: pytest.MonkeyPa
     remote = plans.plan(model, [path_of(f"{bucket}/{here.name}")], f"{bucket}/out{suffix}", 5, options)
     assert [shard.ranges for shard in remote.shards] == [shard.ranges for shard in local.shards]
     assert [shard.digests for shard in remote.shards] == [shard.digests for shard in local.shards]
-    merged = []
+    merged: list[bytes] = []
     for plan, store in ((local, LocalStore(tmp_path / "out")), (remote, store_at(f"{bucket}/out{suffix}"))):
         with Worker(plan, store) as worker:
             assert do_all(worker, lambda _: None) == []
