@@ -15,6 +15,7 @@ import tiny
 import zerotag
 from commands import CommandLine
 from zerotag import registry
+from zerotag.text.segmentation import SEGMENTERS
 
 PAGE = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r'^```\w+ title="([\w/.]+)"\n(.*?)^```', PAGE, flags=re.DOTALL | re.MULTILINE))
@@ -52,7 +53,8 @@ def test_each_example_is_short() -> None:
         assert len(lines) <= 20, name
 
 
-def test_a_scorer(package: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("package")
+def test_a_scorer(capsys: pytest.CaptureFixture[str]) -> None:
     result = zerotag.load("model").label("The pump may fail.", method="lexicon")
     assert [word.score for word in result.words] == [0, 0, 1, 0, 0]
     assert [span.text for span in result.spans] == ["may"]
@@ -75,6 +77,13 @@ def test_a_writer(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (package / "new.txt").write_text("It may rain.\nIt rained.\n", encoding="utf-8")
     CommandLine(capsys).succeeds("label", "model", "new.txt", "--method", "lexicon", "--out", "marked.md")
     assert (package / "marked.md").read_text(encoding="utf-8") == "- It **may** rain .\n- It rained .\n"
+
+
+@pytest.mark.usefixtures("package")
+def test_a_segmenter() -> None:
+    sentence = SEGMENTERS.get("han")("下雨, maybe?")
+    assert sentence.words == ("下", "雨", ",", "maybe", "?")
+    assert [sentence.text[start:end] for start, end in sentence.spans] == [*sentence.words]
 
 
 def test_every_registry_is_on_the_page() -> None:

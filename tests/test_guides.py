@@ -54,6 +54,8 @@ def here(tmp_path: Path, model: Path, encoder: Path, monkeypatch: pytest.MonkeyP
     toy.write_tsv(Path("gold.tsv"), gold)
     toy.write_tsv(Path("words.tsv"), gold, "1")
     toy.write_tsv(Path("dev.tsv"), toy.gold(20, seed=4))
+    scores = [[float(any(flags)) for flags in one.word_labels or ()] for one in gold]
+    Path("other-tool.jsonl").write_text("".join(f"{record}\n" for record in scores), encoding="utf-8")
     Path("new.txt").write_text("".join(f"{one.sentence.text}\n" for one in gold), encoding="utf-8")
     rows = "".join(f"{one.sentence.text},{int(one.labels[0])}\n" for one in toy.gold(60))
     Path("sentences.csv").write_text(f"text,label\n{rows}", encoding="utf-8")

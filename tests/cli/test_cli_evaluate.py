@@ -168,3 +168,62 @@ def test_what_cannot_be_tuned(zerotag: CommandLine, model: Path, gold_file: Path
     assert "no word of the development set is positive" in zerotag.fails(
         "evaluate", model, gold_file, "--tune-on", innocent
     )
+
+
+# Scores of other tools
+
+
+def test_scores_of_any_tool_in_the_same_table(
+    zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path
+) -> None:
+    """What the model wrote with `label` measures as the model does; a second file has numbers that can be followed."""
+    own, other, out = tmp_path / "own.jsonl", tmp_path / "other.jsonl", tmp_path / "measures.json"
+    texts = tmp_path / "texts.jsonl"
+    gold = toy.gold(30, seed=1)
+    texts.write_text("".join(json.dumps({"text": one.sentence.text}) + "\n" for one in gold), encoding="utf-8")
+    zerotag.succeeds("label", model, texts, "--out", own)
+    cues = [
+        [0.9 if any(flags) else 0.6 if n == 0 else 0.0 for n, flags in enumerate(one.word_labels or ())] for one in gold
+    ]
+    other.write_text("".join(json.dumps(words) + "\n" for words in cues), encoding="utf-8")
+    threshold = load(model).rules[0].word_threshold
+    given = ("--scores", own, "--scores", other, "--json", out)
+    shown = zerotag.succeeds("evaluate", model, gold_file, *given, "--threshold", threshold)
+    rows = [line.split() for line in shown.splitlines() if " words " in line and "percent" not in line]
+    assert [row[0] for row in rows[:3]] == [model.name, own.name, other.name]
+    assert rows[0][-4:] == rows[1][-4:]
+    found = json.loads(out.read_text())
+    measured = found["scores"][own.name]["labels"]["hedge"]
+    assert measured["measures"] == found["labels"]["hedge"]["measures"]
+    by_hand = found["scores"][other.name]["labels"]["hedge"]
+    positive = sum(flag for one in gold for (flag,) in one.word_labels or ())
+    wrong = sum(not (one.word_labels or ())[0][0] for one in gold)
+    assert by_hand["measures"]["word_precision"] == positive / (positive + wrong)
+    assert by_hand["measures"]["word_recall"] == by_hand["measures"]["map"] == 1
+    assert by_hand["measures"]["sentence_f1"] is None
+
+
+def test_scores_without_a_model(zerotag: CommandLine, gold_file: Path, tmp_path: Path) -> None:
+    scores = tmp_path / "scores.tsv"
+    lines = gold_file.read_text().replace("\tO", "\t0.1").replace("\thedge", "\t0.4")
+    scores.write_text(lines)
+    shown = zerotag.succeeds("evaluate", gold_file, "--scores", scores, "--threshold", 0.3)
+    (row,) = [line.split() for line in shown.splitlines() if "hedge: words" in line]
+    assert row[-4:] == ["100.0"] * 4
+    assert "word threshold 0.30 (given)" in shown
+    assert "forward passes" not in shown
+
+
+def test_mistakes_with_scores(zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path) -> None:
+    scores = tmp_path / "scores.jsonl"
+    scores.write_text("[0]\n")
+    assert zerotag.fails("evaluate", model, gold_file, "--scores", scores).startswith(f"{scores}:1: 1 scores for the 7")
+    assert "is one path: give a model folder and" in zerotag.fails("evaluate", gold_file)
+    assert "3 paths: give a model folder and one file" in zerotag.fails("evaluate", model, gold_file, gold_file)
+    line = zerotag.fails("evaluate", gold_file, "--scores", scores, "--faithfulness")
+    assert line.startswith("--faithfulness asks a model, and there is none")
+    line = zerotag.fails("evaluate", model, gold_file, "--scores", scores, "--tune-on", gold_file)
+    assert line.startswith("--tune-on needs scores of other sentences")
+    line = zerotag.fails("evaluate", model, gold_file, "--scores", scores, "--json", scores, "--overwrite")
+    assert line == f"{scores} is an input, which --json would replace: choose another name"
+    assert scores.read_text() == "[0]\n"

@@ -88,6 +88,7 @@ def test_three_classes_and_three_labels(encoder: str) -> None:
     three = clone(estimator).fit(texts, first)
     assert three.predict_proba(texts).sum(axis=1) == pytest.approx(np.ones(240))
     assert three.score(texts, first) > 0.9
+    assert three.predict(texts).tolist() == [result.label for result in three.label(texts)]
     assert three.word_scores(texts[:1])[0].shape == (7, 3)
 
 
@@ -169,11 +170,11 @@ class OnNumbers(WordLabeller):
         self._edges = np.quantile(X, np.linspace(0, 1, 7)[1:-1], axis=0)
         return super().fit(self._words(X), y)
 
-    def _sentences(self, X: Any, *, fitting: bool = False) -> Any:  # noqa: N803
+    def _sentences(self, X: Any, segment: Any, *, fitting: bool = False) -> Any:  # noqa: N803
         if not fitting:
             self._labeller  # noqa: B018 (is it fitted?)
             X = self._words(validate_data(self, X, reset=False))  # noqa: N806
-        return super()._sentences(X, fitting=fitting)
+        return super()._sentences(X, segment, fitting=fitting)
 
     def _words(self, X: Any) -> list[str]:  # noqa: N803
         bins = [np.searchsorted(edges, column) for edges, column in zip(self._edges.T, X.T, strict=True)]

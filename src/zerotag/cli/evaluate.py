@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -25,22 +25,29 @@ from zerotag.cli.options import (
     require_absent,
     require_no_input,
     say,
+    told_apart,
 )
 from zerotag.cli.tables import show_table
 from zerotag.errors import ZerotagError
 from zerotag.render.progress import LiveBar, duration
 
 if TYPE_CHECKING:
+    from zerotag.evaluation.report import Report
     from zerotag.explain import Scorer
     from zerotag.labeller import Labeller, WordLabeller
     from zerotag.research.compare.record import Cost
-    from zerotag.types import GoldExample, Scored
+    from zerotag.types import Corpus, GoldExample, Scored
 
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(metavar="MODEL_DIR", help="Model folder that `zerotag train` wrote.")],
-    gold: Annotated[
-        Path, typer.Argument(metavar="GOLD", help="Sentences with labels, on words if word scores are to be measured.")
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[MODEL_DIR] GOLD",
+            help="A model folder, which may be left out if there are --scores, and sentences with labels, on words if "
+            "word scores are to be measured.",
+            show_default=False,
+        ),
     ],
     json_file: Annotated[Path | None, typer.Option("--json", help="Write every measure to this file.")] = None,
     method: Method = "native",
@@ -52,6 +59,14 @@ def evaluate(
     faithfulness: Annotated[
         bool, typer.Option("--faithfulness", help="Also measure whether the model relies on the words it scores high.")
     ] = False,
+    scores: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Measure what another tool says of the sentences of GOLD, too: JSON lines or a .tsv with a score for "
+            "each word; may be repeated.",
+        ),
+    ] = None,
     text_column: TextColumn = "text",
     label_column: LabelColumns = None,
     negative: Negative = None,
@@ -60,53 +75,116 @@ def evaluate(
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Measure a model against labelled sentences.
+    """Measure a model, or scores of any other tool, against labelled sentences.
 
     Precision, recall and F1 of sentences and of words, and mean average precision of the word scores.
     """
+    model, gold = _model_and_gold(paths, scores)
     require_absent(json_file, overwrite)
-    require_no_input(json_file, [gold] if tune_on is None else [gold, tune_on], "--json")
+    require_no_input(json_file, [gold, *(scores or ()), *([] if tune_on is None else [tune_on])], "--json")
+    if tune_on is not None and scores:
+        raise ZerotagError("--tune-on needs scores of other sentences, which --scores does not have: leave it out")
     if tune_on is not None and threshold is not None:
         raise ZerotagError("--tune-on chooses the threshold that --threshold gives: leave one of them out")
-    from zerotag.evaluation.report import evaluate as measure
-    from zerotag.evaluation.tables import class_table, score_table
+    if faithfulness and model is None:
+        raise ZerotagError("--faithfulness asks a model, and there is none: give a model folder before the sentences")
+    from zerotag.evaluation.tables import class_table, score_table, side_by_side
     from zerotag.explain import create, spec_of
     from zerotag.io import read_gold
+    from zerotag.text.segmentation import UNICODE
 
-    labeller = loaded(model, device, method, threshold)
-    masked = _able_to_mask(labeller) if faithfulness else None
+    labeller = None if model is None else loaded(model, device, method, threshold)
+    masked = _able_to_mask(labeller) if labeller is not None and faithfulness else None
+    segmenter = UNICODE if labeller is None else labeller.manifest.model.segmenter
     chosen_columns = columns(
-        text_column,
-        label_column,
-        negative,
-        input_format,
-        label_names=label_names,
-        segmenter=labeller.manifest.model.segmenter,
+        text_column, label_column, negative, input_format, label_names=label_names, segmenter=segmenter
     )
-    examples = read_gold(gold, columns=chosen_columns, label_names=labeller.label_names).examples
-    if tune_on is None:
-        scorer = create(method, labeller)
-    else:
-        dev = read_gold(tune_on, columns=chosen_columns, label_names=labeller.label_names).examples
-        scorer, labeller = _tuned(method, labeller, dev, tune_on)
-    scored, cost = _scored(scorer, examples, "measuring")
-    report = measure(zip(examples, scored, strict=True), labeller.label_names, labeller.rules)
-    if not spec_of(method).scores_sentences:
-        report = report.without_sentence_measures()
-    faithful = {} if masked is None else _faithfulness(masked, scored)
+    corpus = read_gold(gold, columns=chosen_columns, label_names=labeller.label_names if labeller else None)
+    files = scores or []
+    own_name, *names = told_apart([model or Path(), *files])
+    reports = {name: _of_file(file, corpus, threshold) for name, file in zip(names, files, strict=True)}
+    document: dict[str, object] = {"scores": {name: one.to_json() for name, one in reports.items()}} if reports else {}
+    lines: list[str] = []
+    table, classes = side_by_side(reports, str(gold)), None
+    if labeller is not None:
+        if tune_on is None:
+            scorer = create(method, labeller)
+        else:
+            dev = read_gold(tune_on, columns=chosen_columns, label_names=labeller.label_names).examples
+            scorer, labeller = _tuned(method, labeller, dev, tune_on)
+        of_model = _of_model(
+            scorer, labeller, corpus.examples, masked, scores_sentences=spec_of(method).scores_sentences
+        )
+        document, lines, classes = of_model.document | document, of_model.lines, of_model.report.classes
+        by = "" if method == "native" else f", {scorer.name}"
+        table = score_table(of_model.report, f"{model} on {gold}{by}")
+        if reports:
+            table = side_by_side({f"{own_name}{by}": of_model.report, **reports}, str(gold))
     try:
         if json_file is not None:
-            _write_json(report.to_json() | faithful | {"cost": asdict(cost)}, json_file)
+            _write_json(document, json_file)
     finally:  # what took so long to find out is shown also if it cannot be written
-        show_table(score_table(report, f"{model} on {gold}" + ("" if method == "native" else f", {scorer.name}")))
-        if report.classes is not None:
-            show_table(class_table(report.classes))
-        took, passes = cost.seconds_per_1000, cost.passes_per_1000
-        typer.echo(f"per 1,000 sentences: {took:,.1f} s, {passes:,.0f} forward passes")
-        if labeller.manifest.word_labels:
-            typer.echo(f"not zero-shot: the model learnt from {labeller.manifest.supervision}")
-        if faithfulness:
-            typer.echo(_faithfulness_line(faithful))
+        show_table(table)
+        if classes is not None:
+            show_table(class_table(classes))
+        for line in lines:
+            typer.echo(line)
+
+
+class _OfModel(NamedTuple):
+    """What was measured of a model: for the table, for JSON, and in words."""
+
+    report: Report
+    document: dict[str, object]
+    lines: list[str]
+
+
+def _of_model(
+    scorer: Scorer,
+    labeller: Labeller,
+    examples: Sequence[GoldExample],
+    masked: WordLabeller | None,
+    *,
+    scores_sentences: bool,
+) -> _OfModel:
+    from zerotag.evaluation.report import evaluate as measure
+
+    scored, cost = _scored(scorer, examples, "measuring")
+    report = measure(zip(examples, scored, strict=True), labeller.label_names, labeller.rules)
+    if not scores_sentences:
+        report = report.without_sentence_measures()
+    lines = [f"per 1,000 sentences: {cost.seconds_per_1000:,.1f} s, {cost.passes_per_1000:,.0f} forward passes"]
+    if labeller.manifest.word_labels:
+        lines.append(f"not zero-shot: the model learnt from {labeller.manifest.supervision}")
+    faithful: dict[str, float] = {}
+    if masked is not None:
+        faithful = _faithfulness(masked, scored)
+        lines.append(_faithfulness_line(faithful))
+    return _OfModel(report, report.to_json() | faithful | {"cost": asdict(cost)}, lines)
+
+
+def _model_and_gold(paths: Sequence[Path], scores: Sequence[Path] | None) -> tuple[Path | None, Path]:
+    match paths:
+        case [model, gold]:
+            return model, gold
+        case [gold] if scores:
+            return None, gold
+        case [one]:
+            raise ZerotagError(f"{one} is one path: give a model folder and the sentences to measure it on")
+    raise ZerotagError(f"{len(paths)} paths: give a model folder and one file of sentences to measure it on")
+
+
+def _of_file(file: Path, corpus: Corpus[GoldExample], threshold: float | None) -> Report:
+    """The measures of scores that another tool wrote."""
+    from zerotag.evaluation.report import evaluate as measure
+    from zerotag.io.scores import read_scores
+    from zerotag.types import Rule
+
+    found = read_scores(file, [example.sentence for example in corpus.examples], corpus.label_names)
+    rule = Rule() if threshold is None else Rule(word_threshold=threshold, origin="given")
+    pairs = zip(corpus.examples, found.scored, strict=True)
+    report = measure(pairs, corpus.label_names, (rule,) * len(corpus.label_names))
+    return report if found.of_sentences else report.without_sentence_measures()
 
 
 def _scored(scorer: Scorer, examples: Sequence[GoldExample], doing: str) -> tuple[list[Scored], Cost]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zerotag.cli.options import Device, Overwrite, loaded, require_absent
+from zerotag.cli.options import Device, Overwrite, loaded, require_absent, told_apart
 from zerotag.errors import ZerotagError
 from zerotag.explain import SCORERS
 
@@ -58,11 +58,8 @@ def explain(
 
 def _named(models: Sequence[Path], device: str | None) -> Iterator[tuple[str, Labeller]]:
     """The models, one in memory at a time, by as much of their paths as tells them apart; a single one has no name."""
-    paths = [model.resolve() for model in models]
-    parts = next((n for n in range(1, 4) if len({path.parts[-n:] for path in paths}) == len(paths)), 0)
-    for model, path in zip(models, paths, strict=True):
-        name = "" if len(models) == 1 else str(Path(*path.parts[-parts:]))
-        yield name, loaded(model, device)
+    for model, name in zip(models, told_apart(models), strict=True):
+        yield "" if len(models) == 1 else name, loaded(model, device)
 
 
 def _show(maps: Sequence[HeatMap]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -110,6 +110,13 @@ def require_no_input(output: Path | None, inputs: Iterable[Path], option: str) -
     """Refuse to replace what is read."""
     if output is not None and output.resolve() in [one.resolve() for one in inputs]:
         raise ZerotagError(f"{output} is an input, which {option} would replace: choose another name")
+
+
+def told_apart(paths: Sequence[Path]) -> list[str]:
+    """A name for each path: as much of its end as tells it from the others."""
+    resolved = [path.resolve() for path in paths]
+    parts = next((n for n in range(1, 4) if len({path.parts[-n:] for path in resolved}) == len(resolved)), 0)
+    return [str(Path(*path.parts[-parts:])) for path in resolved]
 
 
 def loaded(model: Path, device: str | None, method: str = NATIVE, threshold: float | None = None) -> Labeller:

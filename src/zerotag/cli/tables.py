@@ -24,4 +24,5 @@ def show_table(table: Table) -> None:
     with console.capture() as drawn:  # rich would leave in its own way when nobody reads on
         console.print(rich_table(replace(table, caption="", note="")))
     typer.echo(drawn.get(), nl=False)
-    typer.echo(one_line(table.note))
+    for line in table.note.split("\n"):
+        typer.echo(one_line(line))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from zerotag.evaluation.report import Classes, LabelReport, Measures, Report
 from zerotag.render.tables import Table
@@ -18,6 +18,17 @@ def score_table(report: Report, caption: str) -> Table:
         header=("percent", "P", "R", "F1", "MAP"),
         rows=tuple(row for name, measures in measured for row in _rows(name, measures)),
         note="\n".join(map(_basis, report.labels)),
+    )
+
+
+def side_by_side(reports: Mapping[str, Report], caption: str) -> Table:
+    """The scores of several methods, by their names, in one table."""
+    tables = {name: score_table(report, caption) for name, report in reports.items()}
+    return Table(
+        caption=caption,
+        header=("percent", "P", "R", "F1", "MAP"),
+        rows=tuple((f"{name} · {row[0]}", *row[1:]) for name, table in tables.items() for row in table.rows),
+        note="\n".join(f"{name} · {line}" for name, table in tables.items() for line in table.note.splitlines()),
     )
 
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
-from zerotag.text.segmentation import split
+from zerotag.text.segmentation import SEGMENTERS, Segmenter
 from zerotag.types import Corpus, Example, FloatArray, Labelled, Scored, Sentence
 
 if TYPE_CHECKING:
@@ -97,17 +97,19 @@ class WordLabeller(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
             X: the texts.
             y: the class of each, of any kind; or a matrix of 0 and 1, (texts, labels).
         """
+        from zerotag.training.exclusive import exclusive_rules
         from zerotag.training.recipe import train
 
         if y is None:
             raise ValueError(
                 "WordLabeller requires y to be passed, but the target y is None: give the class of each text"
             )
-        sentences = self._sentences(X, fitting=True)
         with _value_errors():
             model, training = self._settings()
-            corpus = self._corpus(sentences, y)
-            self.labeller_ = train(corpus, model=model, training=training, device=self.device)
+            corpus = self._corpus(self._sentences(X, SEGMENTERS.get(model.segmenter), fitting=True), y)
+            trained = train(corpus, model=model, training=training, device=self.device)
+            classes = len(corpus.label_names) > 1 and not self._several
+            self.labeller_ = trained.with_rules(exclusive_rules(trained.rules, corpus)) if classes else trained
         return self
 
     def predict(self, X: Iterable[str]) -> NDArray[Any]:  # noqa: N803
@@ -148,7 +150,8 @@ class WordLabeller(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
 
     def label(self, X: Iterable[str]) -> list[Labelled]:  # noqa: N803
         """Words, spans and decisions of each text, as `zerotag.WordLabeller.label` gives them."""
-        return [*self._labeller.stream(self._sentences(X))]
+        labeller = self._labeller
+        return [*labeller.stream(self._sentences(X, labeller.segment))]
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
@@ -211,9 +214,9 @@ class WordLabeller(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
             raise ValueError(f"pos_label {self.pos_label!r} is for two classes of which it is one, not {self.classes_}")
         return int(np.flatnonzero(self.classes_ == self.pos_label)[0])
 
-    def _sentences(self, X: Iterable[str], *, fitting: bool = False) -> list[Sentence]:  # noqa: N803
+    def _sentences(self, X: Iterable[str], segment: Segmenter, *, fitting: bool = False) -> list[Sentence]:  # noqa: N803
         """The texts, cut into words; while fitting, each must have some."""
-        sentences = [split(text) for text in texts(X)]
+        sentences = [segment(text) for text in texts(X)]
         for number, sentence in enumerate(sentences):
             if fitting and not sentence.words:
                 raise ValueError(f"text {number} has no words: leave it and its class out")
@@ -221,7 +224,7 @@ class WordLabeller(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
 
     def _scored(self, X: Iterable[str]) -> Iterator[Scored]:  # noqa: N803
         labeller = self._labeller
-        return labeller.score(self._sentences(X))
+        return labeller.score(self._sentences(X, labeller.segment))
 
     def _sentence_scores(self, X: Iterable[str]) -> NDArray[np.float64]:  # noqa: N803
         return np.array([one.sentence_scores for one in self._scored(X)], dtype=np.float64)
