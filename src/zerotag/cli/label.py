@@ -16,13 +16,19 @@ import typer
 import zerotag
 from zerotag.cli.label_progress import LabellingProgress, summary
 from zerotag.cli.label_shards import (
+    Address,
+    Engine,
+    Gpus,
     Merge,
     PlanFile,
     ShardNumber,
     Shards,
     ShowStatus,
+    Workers,
+    cluster_of,
     device_kind,
     refuse_without_a_plan,
+    work_on_ray,
     work_on_the_plan,
     write_the_plan,
 )
@@ -92,6 +98,10 @@ def label(
     shard: ShardNumber = None,
     status: ShowStatus = False,
     merge: Merge = False,
+    engine: Engine = None,
+    address: Address = None,
+    workers: Workers = None,
+    gpus: Gpus = 1.0,
 ) -> None:
     """Label the words of new text.
 
@@ -109,6 +119,7 @@ def label(
     from zerotag.io.writers.appendable import form_for
     from zerotag.labeller import located
 
+    cluster = cluster_of(engine, address, workers, gpus)
     if plan is not None:
         work_on_the_plan(
             context,
@@ -119,13 +130,14 @@ def label(
             merge=merge,
             out=out_name,
             device=device,
+            cluster=cluster,
             overwrite=overwrite,
         )
         return
     out = None if out_name is None else Path(out_name)
     if out_name is not None and is_url(out_name) and shards is None:
         raise ZerotagError(f"{out_name}: a single run writes a file of this machine; with --shards N it goes there")
-    refuse_without_a_plan(shard, status=status, merge=merge)
+    refuse_without_a_plan(shard, shards, cluster, status=status, merge=merge)
     if model is None:
         raise ZerotagError("give a MODEL_DIR, and files to label; or --plan FILE to work on a plan")
     paths = expanded(sources or ["-"])
@@ -159,7 +171,9 @@ def label(
             at_once=_at_once(token_budget(torch.device(kind)), method),
             strict=strict,
         )
-        write_the_plan(model, inputs, options, out_name, shards, overwrite=overwrite)
+        made, store = write_the_plan(model, inputs, options, out_name, shards, overwrite=overwrite)
+        if cluster:
+            work_on_ray(made, store, cluster, None)
         return
     for place in () if out is None else (out, rejects_of(out), record_of(out)):
         require_no_input(place, (source.path for source in inputs.sources if source.path), "--out")
