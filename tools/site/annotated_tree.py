@@ -28,7 +28,7 @@ def _section(package: Path, sources: Path) -> Iterator[str]:
     if (package / "__init__.py").exists():
         yield f"{said(package / '__init__.py')}\n"
     for module in _modules(package):
-        if module.name != "__init__.py":
+        if module.name != "__init__.py" and said(module):
             yield f"`{module.name}`\n:   {said(module)}\n"
 
 

@@ -1,4 +1,4 @@
-"""The command line: each verb parses, calls one function and shows the result. Only this room prints.
+"""The command line: each verb parses, calls one function and shows the result. Only this package prints.
 
 Verbs import what they need when they run, so that `zerotag --help` does not wait for torch.
 """

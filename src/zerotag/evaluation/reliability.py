@@ -1,11 +1,11 @@
-"""Do scores mean what they say? Reliability of sentence scores, and what each threshold would mark."""
+"""Do scores mean what they say? Reliability of sentence scores."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from zerotag.types import ReliabilityBin
 
@@ -27,10 +27,3 @@ def calibration_error(bins: Sequence[ReliabilityBin]) -> float:
     """Expected calibration error: how far the scores are from the share of positives, averaged over what has them."""
     total = sum(one.size for one in bins)
     return sum(one.size * abs(one.score - one.positive) for one in bins) / max(total, 1)
-
-
-def shares_reaching(scores: ArrayLike, thresholds: ArrayLike) -> NDArray[np.float64]:
-    """The share of the scores that reach each threshold."""
-    ascending = np.sort(np.asarray(scores, np.float64))
-    below = np.searchsorted(ascending, np.asarray(thresholds, np.float64), side="left")
-    return 1 - below / max(len(ascending), 1)

@@ -1,4 +1,4 @@
-"""The attention head and its three losses: pure tensors.
+"""The heads: soft attention over tokens, and a plain sentence classifier. Pure tensors.
 
 Shapes: S sentences, T tokens (padded), H encoder width, K labels. Equations are those of Bujel, Yannakoudakis & Rei
 (2021), written for K labels that share the two hidden layers; the paper's binary task is K = 1.

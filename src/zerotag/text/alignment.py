@@ -1,4 +1,4 @@
-"""Words and sub-words: the only room that knows about sub-words, windows over long input and padding. Numpy only."""
+"""Words and sub-words: which belong together, windows over long input, hidden words, padding. Numpy only."""
 
 from __future__ import annotations
 

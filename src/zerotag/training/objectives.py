@@ -1,4 +1,4 @@
-"""What a training step makes smaller: one number from a batch, its labels and, if there is a teacher, its targets.
+"""The objectives of a training step: of a teacher, of a student with pseudo-labels, of weighted soft attention alone.
 
 A batch may come in parts, of which each adds its share, so that together they make what the batch would at once.
 """

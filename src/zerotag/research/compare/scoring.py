@@ -1,4 +1,4 @@
-"""Scorers at work on a corpus, and the sentence classifier in the clothes of a scorer."""
+"""Scorers at work on a corpus, and the sentence classifier as a scorer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The upper line: the same network, told which words are positive. Here alone word labels get into a training."""
+"""The supervised upper bound: the same network, told which words are positive. Only here do word labels train one."""
 
 from __future__ import annotations
 
