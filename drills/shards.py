@@ -21,17 +21,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
 
 import zerotag
-from drills.summary import Summary
+from drills.drill import Attempt, Drill, Problem
 from zerotag.bulk.markers import Markers, Running
 from zerotag.bulk.plan import read_plan
 from zerotag.io.stores import LocalStore
 
 _HANGS = 3_600.0  # seconds
+_LINES = 100_000  # of a drill
+_KILLS = 10  # until it is let go to its end
+_WORKERS = 2
+_HAS_RAY = importlib.util.find_spec("ray") is not None
 _ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": str(Path(zerotag.__file__).parents[1]),
@@ -58,44 +63,61 @@ class Timings:
     """Of the process that used most memory."""
 
 
-def run(lines: int, kills: int, seed: int, shards: int = 64, workers: int = 2) -> tuple[Summary, Timings]:
+Way = Callable[[Path, int, random.Random, int], tuple[float, int, int]]
+"""Does a plan while so many kills are carried out; how long it took, how many nodes were lost, how many kills."""
+
+
+def drills() -> list[Drill]:
+    """With plain processes and, where Ray is installed, with a cluster of Ray."""
+    ways = {"processes": _with_plain_processes, **({"ray": _with_ray} if _HAS_RAY else {})}
+    return [Drill(f"shards, {name}", 50, partial(_prepared, way)) for name, way in ways.items()]
+
+
+@contextmanager
+def _prepared(way: Way, scratch: Path) -> Iterator[Attempt]:
+    prepare(scratch, _LINES, random.Random(0))
+    _zerotag("label", "model", "lines.txt", "--out", "one.jsonl", "--device", "cpu", cwd=scratch)
+    expected = _digest(scratch / "one.jsonl")
+
+    def attempt(draw: random.Random) -> Iterator[Problem | None]:
+        _zerotag(*_planned("killed"), "--overwrite", cwd=scratch)
+        _, _, killed = way(scratch, _KILLS, draw, _WORKERS)
+        yield from [None] * (killed - 1)
+        yield _difference(scratch, "killed", expected)
+
+    yield attempt
+
+
+def measure(lines: int, kills: int, seed: int) -> tuple[Timings, list[Problem]]:
     """Label so many lines in each way."""
-    summary = Summary("shards", cases=kills)
-    began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="zerotag-drill-") as scratch:
-        folder = Path(scratch)
-        timings = _run(folder, lines, kills, random.Random(seed), shards, workers, summary)
-    summary.seconds = time.monotonic() - began
-    return summary, timings
+        return _measure(Path(scratch), lines, kills, random.Random(seed))
 
 
-def _run(
-    folder: Path, lines: int, kills: int, draw: random.Random, shards: int, workers: int, summary: Summary
-) -> Timings:
+def _measure(folder: Path, lines: int, kills: int, draw: random.Random) -> tuple[Timings, list[Problem]]:
     prepare(folder, lines, draw)
     one = _timed(lambda: _zerotag("label", "model", "lines.txt", "--out", "one.jsonl", "--device", "cpu", cwd=folder))
     expected = _digest(folder / "one.jsonl")
-    out = ("--shards", str(shards), "--device", "cpu", "--out")
-    plan = _timed(lambda: _zerotag("label", "model", "lines.txt", *out, "plain", cwd=folder))
-    plain = _timed(lambda: _together(["label", "--plan", "plain/plan.json"], workers, folder))
-    _compare(folder, "plain", expected, summary)
-    with_ray = importlib.util.find_spec("ray") is not None
-    ray = None
-    if with_ray:
-        _zerotag("label", "model", "lines.txt", *out, "ray", cwd=folder)
-        with cluster(workers) as nodes:
-            ray = _timed(lambda: _zerotag(*_on_ray("ray", nodes), cwd=folder))
-        _compare(folder, "ray", expected, summary)
-    _zerotag("label", "model", "lines.txt", *out, "killed", cwd=folder)
-    disturbed = _with_ray if with_ray else _with_plain_processes
-    seconds, nodes_lost, killed = disturbed(folder, kills, draw, workers)
-    _compare(folder, "killed", expected, summary)
-    if killed < kills:
-        summary.crashes += 1
-        summary.notes.append(f"only {killed} of {kills} kills came before the end: take more lines")
+    plan = _timed(lambda: _zerotag(*_planned("plain"), cwd=folder))
+    plain = _timed(lambda: _together(["label", "--plan", "plain/plan.json"], _WORKERS, folder))
+    problems = [_difference(folder, "plain", expected)]
+    with_ray = None
+    if _HAS_RAY:
+        _zerotag(*_planned("ray"), cwd=folder)
+        with cluster(_WORKERS) as nodes:
+            with_ray = _timed(lambda: _zerotag(*_on_ray("ray", nodes), cwd=folder))
+        problems.append(_difference(folder, "ray", expected))
+    _zerotag(*_planned("killed"), cwd=folder)
+    seconds, nodes_lost, killed = (_with_ray if _HAS_RAY else _with_plain_processes)(folder, kills, draw, _WORKERS)
+    problems.append(_difference(folder, "killed", expected))
     count = len(read_plan(LocalStore(folder / "killed")).shards)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    return Timings(lines, count, killed, nodes_lost, workers, plan, one, plain, ray, seconds, peak)
+    timings = Timings(lines, count, killed, nodes_lost, _WORKERS, plan, one, plain, with_ray, seconds, peak)
+    return timings, [problem for problem in problems if problem]
+
+
+def _planned(out: str) -> list[str]:
+    return ["label", "model", "lines.txt", "--shards", "64", "--device", "cpu", "--out", out]
 
 
 def prepare(folder: Path, lines: int, draw: random.Random) -> None:
@@ -185,14 +207,12 @@ def _killer(out: Path, kills: int, draw: random.Random, kill_node: Callable[[], 
         thread.join()
 
 
-def _compare(folder: Path, out: str, expected: str, summary: Summary) -> None:
+def _difference(folder: Path, out: str, expected: str) -> Problem | None:
     merged = f"{out}.jsonl"
-    _zerotag("label", "--plan", f"{out}/plan.json", "--merge", "--out", merged, cwd=folder)
+    _zerotag("label", "--plan", f"{out}/plan.json", "--merge", "--out", merged, "--overwrite", cwd=folder)
     rejects = [(folder / f"{name}.jsonl.rejected.jsonl").read_bytes() for name in ("one", out)]
-    if _digest(folder / merged) != expected or rejects[0] != rejects[1]:
-        summary.lost += 1
-        summary.notes.append(f"{out}: not what one process writes")
-    (folder / merged).unlink()
+    same = _digest(folder / merged) == expected and rejects[0] == rejects[1]
+    return None if same else Problem("lost", f"{out}: not what one process writes")
 
 
 def _zerotag(*arguments: str, cwd: Path) -> None:
@@ -227,11 +247,11 @@ def main() -> None:
     parser.add_argument("kills", type=int)
     parser.add_argument("seed", type=int)
     arguments = parser.parse_args()
-    summary, timings = run(arguments.lines, arguments.kills, arguments.seed)
+    timings, problems = measure(arguments.lines, arguments.kills, arguments.seed)
     for name, value in asdict(timings).items():
         print(f"{name}: {value:,.1f}" if isinstance(value, float) else f"{name}: {value}")
-    print(summary, *summary.notes, sep="\n")
-    sys.exit(not summary.clean)
+    print(*(f"{kind}: {what}" for kind, what in problems), sep="\n")
+    sys.exit(bool(problems))
 
 
 if __name__ == "__main__":
