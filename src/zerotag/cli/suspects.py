@@ -42,7 +42,8 @@ def suspects(
 ) -> None:
     """Find sentence labels that may be wrong.
 
-    Words that speak against them are named. Each label is judged by a classifier on the model's features that has not seen it.
+    The words that speak against them are named. Each label is judged by a classifier on the model's features that has
+    not seen it.
     """
     from zerotag.active.suspects import suspects as doubt
     from zerotag.io import read

@@ -108,7 +108,8 @@ def train(
 ) -> None:
     """Train a word labeller on sentence labels.
 
-    With --words, labelled words of some sentences correct it. Rows that are empty or broken are counted and left out. Killed or stopped, the same command goes on where it was.
+    With --words, labelled words of some sentences correct it. Rows that are empty or broken are counted and left out.
+    Killed or stopped, the same command goes on where it was.
     """
     from zerotag.io.files import delete_folder
     from zerotag.io.model_folder import check_place
