@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import torch
 
 
-def create_app(
+def create_app(  # noqa: C901 (a function for each route)
     models: Mapping[str, Path], settings: Settings | None = None, *, device: str | torch.device | None = None
 ) -> FastAPI:
     """A service for model folders by name; the first is the default. Raises ZerotagError if one cannot be loaded."""
