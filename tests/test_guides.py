@@ -21,12 +21,14 @@ from zerotag.training.recipe import train
 GUIDES = Path(__file__).parents[1] / "docs" / "guides"
 CHECKED = (
     "../first-result",
+    "corpus-report",
     "evaluating",
     "explaining",
     "scikit-learn",
     "tables",
     "training-data",
     "classes",
+    "spacy",
 )
 
 

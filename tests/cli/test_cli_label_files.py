@@ -168,7 +168,7 @@ def test_strict_does_not_go_on_after_rejects(
             ["in.txt", "--resume", "--overwrite", "--out", "a.tsv"],
             "--resume goes on and --overwrite starts anew: give one",
         ),
-        (["in.txt", "--format", "parquet"], "Parquet cannot go to standard output; name a file with --out"),
+        (["in.txt", "--format", "parquet"], "parquet cannot go to standard output; name a file with --out"),
         (["in.txt", "-", "--out", "a.tsv"], "standard input goes alone"),
         (["in.txt", "gone.txt", "--out", "a.tsv"], "gone.txt: no such file"),
         (["in.txt", "--out", "./in.txt", "--overwrite"], "in.txt is an input, which --out would replace: choose"),

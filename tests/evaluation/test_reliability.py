@@ -1,4 +1,4 @@
-"""Reliability bins, their error and the shares that thresholds mark, beside numbers computed by hand."""
+"""Reliability bins and their error, beside numbers computed by hand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from sklearn.calibration import calibration_curve
 
 from zerotag.calibration import calibration_error
-from zerotag.evaluation.reliability import reliability, shares_reaching
+from zerotag.evaluation.reliability import reliability
 
 
 def test_bins_by_hand() -> None:
@@ -32,8 +32,3 @@ def test_bins_as_scikit_learn_has_them() -> None:
 def test_scores_that_are_probabilities_have_no_error() -> None:
     assert calibration_error(reliability([0.25] * 4 + [1.0], [True, False, False, False, True])) == 0
     assert calibration_error(()) == 0
-
-
-def test_what_thresholds_mark() -> None:
-    assert shares_reaching([0.2, 0.5, 0.5, 0.9], [0, 0.2, 0.21, 0.5, 0.51, 1]).tolist() == [1, 1, 0.75, 0.75, 0.25, 0]
-    assert shares_reaching([], [0.5]).tolist() == [1]

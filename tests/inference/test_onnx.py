@@ -32,6 +32,7 @@ from zerotag.inference.onnx_export import export
 from zerotag.inference.predictor import predict
 from zerotag.inference.quantization import quantise, quantised_columns
 from zerotag.io.integrity import ENCODER, HEAD
+from zerotag.io.model_folder import FORMAT
 from zerotag.labeller import Labeller, WordLabeller, load
 from zerotag.types import Rule, Scored, Sentence
 
@@ -129,7 +130,7 @@ def test_the_manifest_says_what_was_done(folder: Path, int8_folder: Path, origin
     assert (as_it_is.export.precision, smaller.export.precision) == ("fp32", "int8")
     assert as_it_is.export.difference <= 1e-4 < smaller.export.difference < 0.1
     assert (as_it_is.model, as_it_is.rules) == (original.manifest.model, RULES)
-    assert json.loads((folder / "zerotag.json").read_text())["format"] == 3, "which older readers refuse"
+    assert json.loads((folder / "zerotag.json").read_text())["format"] == FORMAT, "which older readers refuse"
     assert "ONNX Runtime, precision int8" in (int8_folder / "README.md").read_text()
 
 

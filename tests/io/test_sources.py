@@ -179,8 +179,9 @@ def test_damaged_gzip_file(tmp_path: Path, damage: Callable[[bytes], bytes]) -> 
 def test_unknown_suffix(tmp_path: Path, entry: Callable[[Path], object]) -> None:
     path = write(tmp_path, "a.docx", "It may.")
     assert failure(entry, path) == (
-        f"{path}: unknown suffix '.docx'; those known are .tsv, .conll, .csv, .jsonl, .ndjson, .parquet, .m2, .txt; "
-        "or say which format it is with --input-format: tsv, csv, jsonl, parquet, m2, text"
+        f"{path}: unknown suffix '.docx'; those known are .tsv, .conll, .csv, .jsonl, .ndjson, .json, .parquet, "
+        ".xlsx, .xls, .xlsb, .ods, .m2, .txt; "
+        "or say which format it is with --input-format: tsv, csv, jsonl, json, parquet, xlsx, m2, text"
     )
 
 

@@ -15,7 +15,8 @@ def markdown() -> str:
     """A section for each verb: what it does, its arguments and its options."""
     group = get_command(app)
     assert isinstance(group, TyperGroup)
-    return "\n".join(line for verb in group.commands.values() for line in _section(verb))
+    verbs = [verb for verb in group.commands.values() if isinstance(verb, TyperCommand)]
+    return "\n".join(line for verb in verbs for line in _section(verb))
 
 
 def _section(verb: TyperCommand) -> Iterator[str]:

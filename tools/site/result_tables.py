@@ -61,7 +61,7 @@ TABLES = {
     "amount": Table(
         (
             *(Row(f"{count} sentences", "curve", f"zerotag, {count} sentences") for count in ("250", "1,000", "4,000")),
-            Row("all (28,731; 30,908; 13,087)", "curve", "zerotag"),
+            Row("all: 13,087 to 30,908", "curve", "zerotag"),
         ),
         minutes=True,
     ),
@@ -147,7 +147,8 @@ def _minutes(row: Row, corpora: Sequence[str]) -> str:
     if not row.experiment:
         return ""
     summary = _summary(row.experiment)
-    minutes = sorted(summary[corpus][row.method]["training_seconds"]["mean"] / 60 for corpus in corpora)
+    trained = (summary[corpus][row.method] for corpus in corpora if row.method in summary.get(corpus, {}))
+    minutes = sorted(one["training_seconds"]["mean"] / 60 for one in trained)
     low, high = f"{minutes[0]:.1f}", f"{minutes[-1]:.1f}"
     return low if low == high else f"{low} to {high}"
 

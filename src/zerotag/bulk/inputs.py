@@ -105,7 +105,7 @@ class Inputs:
         if len(sources) > 1 and any(source.path is None for source in sources):
             raise ZerotagError("standard input goes alone; give files, or - and nothing else")
         self.sources = tuple(sources)
-        self._columns = columns
+        self.columns = columns
         self._part = part
         self._files = part.files if part else range(len(self.sources))
         self._current = self._files.start
@@ -124,7 +124,7 @@ class Inputs:
 
     def split_by(self, segmenter: str) -> None:
         """Have texts split into words by the segmenter of a model, which is known once the model is loaded."""
-        self._columns = replace(self._columns, segmenter=segmenter)
+        self.columns = replace(self.columns, segmenter=segmenter)
 
     def check(self) -> None:
         """Refuse files that are missing, of an unknown format or without their columns, and if all are empty.
@@ -182,7 +182,7 @@ class Inputs:
     @property
     def reader(self) -> Reader:
         """What reads the pieces."""
-        return Reader(tuple(source.path for source in self.sources), self._columns)
+        return Reader(tuple(source.path for source in self.sources), self.columns)
 
     def chunks(self, start: Cursor, at_once: int) -> Iterator[Chunk]:
         """The records from a cursor on, so many at a time, fewer if they are long or if more are still to come."""
@@ -258,4 +258,4 @@ class Inputs:
 
     def records(self, file: int, start: Position = START) -> Iterator[Record]:
         """The records of a file."""
-        return records(self.sources[file], columns=self._columns, start=start)
+        return records(self.sources[file], columns=self.columns, start=start)

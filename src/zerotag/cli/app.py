@@ -11,7 +11,7 @@ import typer
 from typer.main import get_command
 
 import zerotag
-from zerotag.cli import compare, data, demo, evaluate, explain, export, label, serve, suggest, train, tune
+from zerotag.cli import compare, data, demo, evaluate, explain, export, label, report, serve, suggest, train, tune
 from zerotag.errors import ZerotagError
 from zerotag.text.printable import one_line
 
@@ -19,6 +19,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 app.command("train")(train.train)
 app.command("label")(label.label)
 app.command("evaluate")(evaluate.evaluate)
+app.command("report")(report.report)
 app.command("suggest")(suggest.suggest)
 app.command("tune")(tune.tune)
 app.command("explain")(explain.explain)

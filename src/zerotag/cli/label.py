@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from zerotag.bulk.inputs import Inputs, Rejected
     from zerotag.bulk.run import Run
     from zerotag.bulk.state import State
+    from zerotag.io.table_output import TableOutput
     from zerotag.io.writers.appendable import Form
     from zerotag.io.writers.style import Style
     from zerotag.labeller import Labeller
@@ -73,6 +74,14 @@ def label(
         bool | None,
         typer.Option(
             "--source/--no-source", help="Add file and line to each record of jsonl and parquet. [with several inputs]"
+        ),
+    ] = None,
+    table: Annotated[
+        bool | None,
+        typer.Option(
+            "--table/--records",
+            help="Give the input's table back with columns added, or a record for each sentence. [a table for CSV and "
+            "workbooks, in or out]",
         ),
     ] = None,
     strict: Annotated[
@@ -133,6 +142,7 @@ def label(
         [Source(None if path == "-" else Path(path)) for path in paths],
         columns(text_column, None, None, input_format),
     )
+    form = form._replace(table=_is_table(form, inputs, table, to_file=out is not None and shards is None))
     if resume:
         _check_resume(out, form, inputs)
     inputs.check()
@@ -174,6 +184,8 @@ def label(
         return
     labeller = loaded(manifest.parent, device, method, threshold)
     inputs.split_by(labeller.manifest.model.segmenter)
+    style = _style(labeller, inputs, colour=out is None)
+    joined = _joined(form, inputs, style)
     scorer = create(method, labeller)
     typing = not inputs.are_files and sys.stdin.isatty()
     if typing:
@@ -194,13 +206,12 @@ def label(
             show=progress.show,
             overlap=overlap,
         )
-        style = _style(labeller, inputs, colour=out is None)
         if out is None:
             state = _to_standard_output(run, form, style)
         else:
             # Nobody can go on with a pipe. With another device, found and not asked for, scores may differ a little.
             its_arguments = {**arguments, "records at once": at_once} if inputs.are_files else None
-            state = _to_file(run, form, style, out, its_arguments, resume=resume, overwrite=overwrite)
+            state = _to_file(run, form, style, joined, out, its_arguments, resume=resume, overwrite=overwrite)
     if method != "native" and threshold is None:
         typer.echo(
             f"{method}: words were marked from {labeller.rules[0].word_threshold} on, as the model's own threshold is "
@@ -259,8 +270,45 @@ def _to_standard_output(run: Run, form: Form, style: Style) -> State:
     return label_to_stream(run, sys.stdout.buffer, form, style, warn)
 
 
+def _is_table(form: Form, inputs: Inputs, asked: bool | None, *, to_file: bool) -> bool:
+    """Whether the input's table is to come back."""
+    from zerotag.io.table_output import is_table
+
+    paths = [source.path for source in inputs.sources if source.path]
+    can_be = to_file and inputs.are_files and form.writer.table is not None
+    if asked and not can_be:
+        raise ZerotagError(
+            "--table needs files to label, and --out with a format that can hold a table: "
+            f"{', '.join(name for name in WRITERS.names() if WRITERS.get(name).table)}"
+        )
+    only = form.writer.encode is None and form.writer.render is None
+    if only and (asked is False or not can_be):
+        raise ZerotagError(f"{form.format} is a table: it needs files to label, --out, and no --records")
+    return can_be and (is_table(paths, inputs.columns, form.format) if asked is None else asked)
+
+
+def _joined(form: Form, inputs: Inputs, style: Style) -> TableOutput | None:
+    """The table to be written, if one is, checked before any work."""
+    from zerotag.io.table_output import TableOutput
+
+    if not form.table:
+        return None
+    paths = tuple(source.path for source in inputs.sources if source.path)
+    output = TableOutput(paths, inputs.columns, form.format, form.packing, style.label_names)
+    output.check()
+    return output
+
+
 def _to_file(
-    run: Run, form: Form, style: Style, out: Path, arguments: Mapping[str, Any] | None, *, resume: bool, overwrite: bool
+    run: Run,
+    form: Form,
+    style: Style,
+    joined: TableOutput | None,
+    out: Path,
+    arguments: Mapping[str, Any] | None,
+    *,
+    resume: bool,
+    overwrite: bool,
 ) -> State:
     from zerotag.bulk.journal import unfinished
     from zerotag.bulk.run import label_to_file, label_to_page
@@ -270,7 +318,7 @@ def _to_file(
         with unfinished(out, None, resume=False, overwrite=overwrite) as output:
             label_to_page(run, output, form, style)
             return output.state
-    its_encoder = encoder(form, style)
+    its_encoder = encoder(form, style, None if joined is None else joined.assemble)
     beginning = its_encoder.beginning
     with unfinished(out, arguments, resume=resume, overwrite=overwrite, beginning=beginning) as output:
         run.check(output.state)

@@ -1,9 +1,9 @@
-"""Do scores mean what they say? Reliability of sentence scores, and what each threshold would mark."""
+"""Do scores mean what they say? Reliability of sentence scores."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from zerotag.types import ReliabilityBin
 
@@ -19,10 +19,3 @@ def reliability(scores: ArrayLike, gold: ArrayLike, bins: int = BINS) -> tuple[R
         for within in (number == one for one in range(bins))
         if within.any()
     )
-
-
-def shares_reaching(scores: ArrayLike, thresholds: ArrayLike) -> NDArray[np.float64]:
-    """The share of the scores that reach each threshold."""
-    ascending = np.sort(np.asarray(scores, np.float64))
-    below = np.searchsorted(ascending, np.asarray(thresholds, np.float64), side="left")
-    return 1 - below / max(len(ascending), 1)

@@ -192,6 +192,10 @@ class WordAligner(Aligner):
             return self._unknown(len(words))
         return Spelled(ids, np.arange(len(ids)), places, len(words), spellings=tuple(words[place] for place in places))
 
+    def _unknown(self, words: int) -> Spelled:
+        encoded = super()._unknown(words)
+        return Spelled(encoded.ids, encoded.pair_tokens, encoded.pair_words, words, spellings=("",))
+
     def batch(self, sentences: Sequence[Encoded], *, length_step: int = 1) -> Batch:
         """Pad the windows of the sentences into one batch."""
         batch = super().batch(sentences, length_step=length_step)

@@ -117,7 +117,7 @@ def test_tsv_of_several_chunks_can_be_read_again(tmp_path: Path) -> None:
 )
 def test_the_form_of_an_output(out: str | None, asked: str | None, expected: tuple[str, str]) -> None:
     form = form_for(None if out is None else Path(out), asked, otherwise="text", origins=True)
-    assert form == (*expected, True)
+    assert form == Form(*expected, origins=True)
     assert form.is_appendable == (form.format in ("jsonl", "tsv", "parquet"))
 
 
@@ -126,12 +126,18 @@ def test_the_form_of_an_output(out: str | None, asked: str | None, expected: tup
     [
         (None, "parquet", "parquet cannot go to standard output; name a file with --out"),
         (Path("a.parquet.gz"), None, "a.parquet.gz: parquet is compressed inside; leave out .gz"),
-        (None, "pdf", "unknown format 'pdf'; allowed: jsonl, tsv, html, text, parquet"),
+        (None, "pdf", "unknown format 'pdf'; allowed: jsonl, tsv, html, text, parquet, csv, xlsx"),
         (
-            Path("a.csv.gz"),
+            Path("a.pdf.gz"),
             None,
-            "a.csv.gz: unknown suffix '.csv'; those known are .jsonl, .tsv, .html, .txt, .parquet; "
-            "or say which format it is with --format: jsonl, tsv, html, text, parquet",
+            "a.pdf.gz: unknown suffix '.pdf'; those known are .jsonl, .tsv, .html, .txt, .parquet, .csv, .xlsx; "
+            "or say which format it is with --format: jsonl, tsv, html, text, parquet, csv, xlsx",
+        ),
+        (Path("a.xlsx.gz"), None, "a.xlsx.gz: xlsx is compressed inside; leave out .gz"),
+        (
+            None,
+            "csv",
+            "csv cannot go to standard output; name a file with --out",
         ),
         (Path("-"), "tsv", "--out - is not needed: without --out results go to standard output"),
     ],

@@ -2,6 +2,7 @@
 
 from zerotag.evaluation.metrics.classification import (
     PRF,
+    at_thresholds,
     best_threshold_and_f1,
     highest_word_f1,
     precision_recall_f1,
@@ -16,6 +17,7 @@ __all__ = [
     "AOPC_PERCENTAGES",
     "PRF",
     "Variant",
+    "at_thresholds",
     "auprc",
     "average_precision",
     "average_precisions",

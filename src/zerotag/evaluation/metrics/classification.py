@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from zerotag.errors import ZerotagError
 from zerotag.evaluation.metrics.ragged import Floats, Ints, Scores, line_up, total_by_sentence
@@ -43,6 +44,17 @@ def precision_recall_f1(gold: BoolArray, predicted: BoolArray) -> PRF:
     """Over all given items at once (micro)."""
     true_positives, false_positives, false_negatives = word_counts([gold], [predicted])[0].tolist()
     return PRF.from_counts(true_positives, false_positives, false_negatives)
+
+
+def at_thresholds(golds: Sequence[BoolArray], scores: Sequence[Scores], thresholds: ArrayLike) -> list[PRF]:
+    """Of words, micro, if those whose score reaches a threshold are positive; for each of the thresholds."""
+    gold, score, _ = line_up(golds, scores)
+    order = np.argsort(score, kind="stable")
+    positives_below = np.concatenate([[0], np.cumsum(gold[order])])
+    below = np.searchsorted(score[order], np.asarray(thresholds), side="left")
+    missed, predicted = positives_below[below], len(score) - below
+    found = positives_below[-1] - missed
+    return [PRF.from_counts(*map(int, cells)) for cells in zip(found, predicted - found, missed, strict=True)]
 
 
 def word_counts(golds: Sequence[BoolArray], predicted: Sequence[BoolArray]) -> Ints:

@@ -15,6 +15,7 @@ from zerotag.io.columns import Columns
 from zerotag.io.problems import listed, shown
 from zerotag.io.rows import Record
 from zerotag.io.sources import Position, Source
+from zerotag.io.table_rows import TableRows
 from zerotag.registry import Registry
 
 STANDARD_INPUT = "text"
@@ -44,6 +45,9 @@ class ReaderSpec:
     suffixes: tuple[str, ...]
     """How files of the format end, in lower case and with the point."""
 
+    table: Callable[[Source, Columns], TableRows] | None = None
+    """All cells of a file whose records are rows of a table. None: there is nothing but sentences."""
+
     by_line: bool = False
     """Whether each line is a record by itself, so that several processes can read parts of a file."""
 
@@ -57,7 +61,9 @@ READERS: Registry[ReaderSpec] = Registry(
         "tsv": "zerotag.io.readers.tsv:READER",
         "csv": "zerotag.io.readers.csv:READER",
         "jsonl": "zerotag.io.readers.jsonl:READER",
+        "json": "zerotag.io.readers.json:READER",
         "parquet": "zerotag.io.readers.parquet:READER",
+        "xlsx": "zerotag.io.readers.xlsx:READER",
         "m2": "zerotag.io.readers.m2:READER",
         "text": "zerotag.io.readers.text:READER",
     },

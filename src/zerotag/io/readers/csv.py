@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from itertools import dropwhile, islice
 from operator import attrgetter
 
@@ -16,6 +16,7 @@ from zerotag.io.problems import missing_column, shown
 from zerotag.io.readers import ReaderSpec
 from zerotag.io.rows import Record, Row, attempt, from_record
 from zerotag.io.sources import START, Position, Source
+from zerotag.io.table_rows import TableRows
 
 _DELIMITERS = (",", ";", "\t")
 _MAX_ROW = 1 << 20  # bytes after the first line; Python's default for a field, 131,072, is less than some texts have
@@ -51,6 +52,25 @@ def records(source: Source, columns: Columns, start: Position, *, labelled: bool
 
         while parser.has_more():
             yield from attempt(parser.lines, row)
+
+
+def table(source: Source, columns: Columns) -> TableRows:
+    """All cells of all rows that have as many as the header."""
+    with closing(raw_lines(source)) as lines:
+        parser = _Parser(lines, columns.text)
+        header = tuple(name.strip() for name in parser.row()) if parser.has_more() else ()
+
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        with closing(raw_lines(source)) as again:
+            parser = _Parser(again, columns.text)
+            parser.row()
+            while parser.has_more():
+                with suppress(ZerotagError):  # which records tells
+                    cells = parser.row()
+                    if len(cells) == len(header):
+                        yield parser.lines[0].number, cells
+
+    return TableRows(header, rows(), delimiter=parser.delimiter)
 
 
 class _Parser:
@@ -156,4 +176,4 @@ def _delimiter(header: str, text_column: str) -> str:
     return max(_DELIMITERS, key=header.count)
 
 
-READER = ReaderSpec(records=records, suffixes=(".csv",))
+READER = ReaderSpec(records=records, table=table, suffixes=(".csv",))

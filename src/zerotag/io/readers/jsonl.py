@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 
 from zerotag.errors import ZerotagError
@@ -13,6 +14,7 @@ from zerotag.io.problems import shown
 from zerotag.io.readers import ReaderSpec
 from zerotag.io.rows import Record, Row, attempt, from_record
 from zerotag.io.sources import Position, Source
+from zerotag.io.table_rows import TableRows, rows_of_objects
 
 _DEEPEST = 200  # levels of objects and lists; spans in a record are the third, a parse tree may have dozens
 
@@ -67,4 +69,16 @@ def _refuse_lone_surrogates(where: str, record: dict[str, object]) -> None:
         ) from None
 
 
-READER = ReaderSpec(records=records, suffixes=(".jsonl", ".ndjson"), by_line=True)
+def table(source: Source, _columns: Columns) -> TableRows:
+    """All fields of all lines that are objects."""
+
+    def objects() -> Iterator[tuple[int, dict[str, object]]]:
+        for line in raw_lines(source):
+            with suppress(ZerotagError):  # which records tells
+                if not line.is_blank:
+                    yield line.number, _values(line.where, without_end(line.text))
+
+    return rows_of_objects(objects)
+
+
+READER = ReaderSpec(records=records, suffixes=(".jsonl", ".ndjson"), table=table, by_line=True)

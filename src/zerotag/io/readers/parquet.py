@@ -13,6 +13,7 @@ from zerotag.io.problems import excerpt
 from zerotag.io.readers import ReaderSpec, RowGroup
 from zerotag.io.rows import SPANS, WORD_LABELS, WORDS, Record, Reject, Row, check_columns, from_record
 from zerotag.io.sources import Position, Source
+from zerotag.io.table_rows import TableRows
 
 _BATCH = 100  # rows; few, since each may have the same text of a megabyte, which the file has but once
 _MOST_UNPACKED = 1 << 30  # bytes of a packed file
@@ -81,7 +82,7 @@ def _opened(source: Source) -> Iterator[Any]:
     with source.opened_for_jumps(_MOST_UNPACKED) as file:
         try:
             yield pq.ParquetFile(file, pre_buffer=False)  # reading ahead would keep whole row groups in memory
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of names of columns
             reason = str(error).splitlines()[0]
             raise ZerotagError(
                 f"{source.name}: not a readable Parquet file ({reason}); write or fetch it again"
@@ -111,4 +112,21 @@ def _row_values(row: Any) -> _Values:
     return values
 
 
-READER = ReaderSpec(records=records, suffixes=(".parquet",), row_groups=row_groups)
+def table(source: Source, _columns: Columns) -> TableRows:
+    """All columns, with their types."""
+    with _opened(source) as file:
+        schema = file.schema_arrow
+
+    def rows() -> Iterator[tuple[int, list[object]]]:
+        with _opened(source) as file:
+            number = 0
+            for batch in file.iter_batches(_BATCH):
+                for values in _values(batch):
+                    number += 1
+                    if not isinstance(values, Exception):
+                        yield number, [*values.values()]
+
+    return TableRows(tuple(schema.names), rows(), schema=schema.remove_metadata())
+
+
+READER = ReaderSpec(table=table, records=records, suffixes=(".parquet",), row_groups=row_groups)

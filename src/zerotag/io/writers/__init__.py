@@ -6,14 +6,17 @@ to: it is written chunk by chunk by several processes, and goes on after a kill.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from zerotag.io.writers.style import Renderer, Style
 from zerotag.registry import Registry
 from zerotag.types import Scored
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Origin(NamedTuple):
@@ -27,9 +30,27 @@ Encode = Callable[[Sequence[Scored], Style, Sequence[Origin] | None], bytes]
 """Makes the bytes of a chunk of results, one or more, with the origin of each if it is to be told."""
 
 
+class TableHead(NamedTuple):
+    """What is known of a table before its rows."""
+
+    names: Sequence[str]
+    schema: pa.Schema | None
+    """The types of the columns, for formats that have types."""
+
+    delimiter: str
+    """Between the cells of a CSV file."""
+
+    packing: str
+    """.gz, .zst, or nothing."""
+
+
+WriteTable = Callable[[Path, TableHead, Iterable[Sequence[Any]]], None]
+"""Writes a table to a file."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriterSpec:
-    """An output format as the registry has it: `render`, `encode`, or both."""
+    """An output format as the registry has it: `render`, `encode`, `table`, or several of them."""
 
     suffix: str
     """How files of the format end, in lower case and with the point."""
@@ -49,9 +70,12 @@ class WriterSpec:
     join: Callable[[Sequence[Callable[[], BinaryIO]], Path], None] | None = None
     """Makes one file of several, if their bytes cannot simply follow one another."""
 
+    table: WriteTable | None = None
+    """Writes the input's table with the columns of the results. None: it cannot hold one."""
+
     def __post_init__(self) -> None:
-        if self.render is None and self.encode is None:
-            raise TypeError("a writer needs render or encode")
+        if self.render is None and self.encode is None and self.table is None:
+            raise TypeError("a writer needs render, encode or table")
 
 
 WRITERS: Registry[WriterSpec] = Registry(
@@ -62,5 +86,7 @@ WRITERS: Registry[WriterSpec] = Registry(
         "html": "zerotag.render.html:WRITER",
         "text": "zerotag.render.terminal:WRITER",
         "parquet": "zerotag.io.writers.parquet:WRITER",
+        "csv": "zerotag.io.writers.csv:WRITER",
+        "xlsx": "zerotag.io.writers.xlsx:WRITER",
     },
 )

@@ -21,6 +21,8 @@ class Form(NamedTuple):
     format: str
     packing: str = ""
     origins: bool = False
+    table: bool = False
+    """Whether the table of the input is written, with columns added, when all else is done."""
 
     @property
     def writer(self) -> WriterSpec:
@@ -30,7 +32,7 @@ class Form(NamedTuple):
     @property
     def is_appendable(self) -> bool:
         """Whether its chunks do not depend on one another, so that somebody can go on with half of it."""
-        return self.writer.encode is not None
+        return self.table or self.writer.encode is not None
 
     def render(self, results: Iterable[Labelled], style: Style) -> Iterator[str]:
         """The results as text, sentence by sentence."""
@@ -55,11 +57,15 @@ def form_for(out: Path | None, asked: str | None, *, otherwise: str, origins: bo
     form = Form(asked or (_told_by(out, packing) if out else otherwise), packing, origins)
     if form.format not in WRITERS:
         raise ZerotagError(f"unknown format {form.format!r}; allowed: {', '.join(WRITERS.names())}")
-    if form.writer.assemble is not None and out is None:
+    if (form.writer.assemble is not None or _only_a_table(form)) and out is None:
         raise ZerotagError(f"{form.format} cannot go to standard output; name a file with --out")
-    if form.writer.assemble is not None and packing:
+    if (form.writer.assemble is not None or form.format == "xlsx") and packing:
         raise ZerotagError(f"{out}: {form.format} is compressed inside; leave out {packing}")
     return form
+
+
+def _only_a_table(form: Form) -> bool:
+    return form.writer.encode is None and form.writer.render is None
 
 
 def _told_by(out: Path, packing: str) -> str:
@@ -84,6 +90,8 @@ class Encoder:
 
     form: Form
     style: Style
+    table: Callable[[Path, Path], None] | None = None
+    """What makes the input's table of JSON lines with origins."""
 
     @property
     def beginning(self) -> bytes:
@@ -93,7 +101,7 @@ class Encoder:
     @property
     def assemble(self) -> Callable[[Path, Path], None] | None:
         """How a file is made of all the bytes, if they are not yet one."""
-        return self.form.writer.assemble
+        return self.table or self.form.writer.assemble
 
     def encode(self, scored: Sequence[Scored], origins: Sequence[Origin]) -> bytes:
         """The bytes of some results, none for none."""
@@ -103,6 +111,6 @@ class Encoder:
         return self.form.pack(encode(scored, self.style, origins if self.form.origins else None))
 
 
-def encoder(form: Form, style: Style) -> Encoder:
-    """The encoder of an appendable form."""
-    return Encoder(form, style)
+def encoder(form: Form, style: Style, table: Callable[[Path, Path], None] | None = None) -> Encoder:
+    """The encoder of an appendable form; `table` makes the table of one that is one."""
+    return Encoder(Form("jsonl", origins=True) if form.table else form, style, table)

@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, repeat
 from json.encoder import encode_basestring as _string
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from zerotag.decisions import NO_LABEL, decide_sentence, decide_words, is_blank
-from zerotag.io.writers import Origin, WriterSpec
+from zerotag.io.writers import Origin, TableHead, WriterSpec
+from zerotag.io.writers.packed import packed_text
 from zerotag.io.writers.style import Style
 from zerotag.types import Labelled, Rule, Scored, Sentence, Word
 
@@ -178,4 +180,10 @@ def _encode(scored: Sequence[Scored], style: Style, origins: Sequence[Origin] | 
     return "".join(render_scored(scored, style, origins)).encode()
 
 
-WRITER = WriterSpec(suffix=".jsonl", render=render, encode=_encode)
+def write_table(target: Path, head: TableHead, rows: Iterable[Sequence[Any]]) -> None:
+    """A table, a row per line."""
+    with packed_text(target, head.packing) as file:
+        file.writelines(encode(dict(zip(head.names, row, strict=True))) + "\n" for row in rows)
+
+
+WRITER = WriterSpec(suffix=".jsonl", render=render, encode=_encode, table=write_table)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from zerotag.io.writers import Origin, WriterSpec
+from zerotag.io.table_rows import as_text
+from zerotag.io.writers import Origin, TableHead, WriterSpec
 from zerotag.io.writers.jsonl import record
 from zerotag.io.writers.style import Style, decided
 from zerotag.text.printable import encodable
@@ -108,4 +110,24 @@ def _groups(batches: Iterable[pa.RecordBatch], fields: pa.Schema) -> Iterator[pa
         yield held
 
 
-WRITER = WriterSpec(suffix=".parquet", encode=_encode, begin=_begin, assemble=assemble, join=join)
+def write_table(target: Path, head: TableHead, rows: Iterable[Sequence[Any]]) -> None:
+    """A table of any columns; cells of columns that hold texts become texts."""
+    import pyarrow as pa
+
+    fields = head.schema
+    assert fields is not None  # whoever assembles a table gives one
+    texts = [pa.types.is_string(field.type) or pa.types.is_large_string(field.type) for field in fields]
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        remaining = iter(rows)
+        while some := [*islice(remaining, _ROW_GROUP)]:
+            columns = [
+                pa.array([None if v is None else as_text(v) for v in column] if is_text else column, field.type)
+                for column, field, is_text in zip(map(list, zip(*some, strict=True)), fields, texts, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(columns, schema=fields)
+
+    _write(batches(), fields, target)
+
+
+WRITER = WriterSpec(table=write_table, suffix=".parquet", encode=_encode, begin=_begin, assemble=assemble, join=join)

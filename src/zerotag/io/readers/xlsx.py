@@ -1,0 +1,95 @@
+"""Excel and LibreOffice workbooks: the first sheet that has something, a header and a row for each sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from zerotag.errors import ZerotagError
+from zerotag.io.columns import Columns
+from zerotag.io.problems import excerpt, missing_column, shown
+from zerotag.io.readers import ReaderSpec, RowGroup
+from zerotag.io.rows import Record, Reject, Row, from_record
+from zerotag.io.sources import Position, Source
+from zerotag.io.table_rows import TableRows, as_text
+
+_MOST_UNPACKED = 1 << 30  # bytes; more is no workbook
+_Cells = list[Any]
+
+
+def records(source: Source, columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
+    """A record per row below the header that has a cell with something in it."""
+    names, rows = _sheet(source)
+    wanted = {columns.text: "--text-column"}
+    if labelled:
+        wanted |= dict.fromkeys(columns.labels, "--label-column")
+    for name, option in wanted.items():
+        if name not in names:
+            raise missing_column(source.name, name, names, option)
+        if names.count(name) > 1:
+            raise ZerotagError(f"{source.name}: several columns are called {shown(name)}; rename all but one")
+    last = rows[-1][0] if rows else 1
+    source.share_is(lambda: number / last)
+    for number, cells in rows:
+        if number > start.line:
+            values = {name: cells[names.index(name)] for name in wanted}
+            values[columns.text] = as_text(values[columns.text])
+            content = _content(f"{source.name}: row {number}", values, columns, labelled)
+            yield Record(number, Position(number, number), content)
+
+
+def _content(where: str, values: dict[str, Any], columns: Columns, labelled: bool) -> Row | Reject:
+    try:
+        return from_record(where, values, columns, labelled=labelled)
+    except ZerotagError as error:
+        return Reject(str(error), excerpt(values[columns.text].encode("utf-8", "backslashreplace")))
+
+
+def _sheet(source: Source) -> tuple[list[str], list[tuple[int, _Cells]]]:
+    """The names of the columns, and the rows below with their numbers as Excel shows them."""
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ModuleNotFoundError:
+        raise ZerotagError(f"{source.name}: workbooks need a package: pip install 'zerotag[excel]'") from None
+    if source.path is None:
+        raise ZerotagError(f"{source.name}: a workbook cannot be read from there; give a file")
+    with source.opened_for_jumps(_MOST_UNPACKED) as file:
+        try:
+            book = CalamineWorkbook.from_filelike(file)
+            sheets = map(partial(_rows, book), book.sheet_names)
+            header, *rows = next((rows for rows in sheets if rows), [(0, [])])
+        except CalamineError as error:
+            raise ZerotagError(f"{source.name}: not a readable workbook ({error}); save it again as .xlsx") from None
+    return [as_text(name).strip() for name in header[1]], rows
+
+
+def _rows(book: Any, name: str) -> list[tuple[int, _Cells]]:
+    """The rows of a sheet that are not blank, from the first on."""
+    sheet = book.get_sheet_by_name(name)
+    rows = enumerate(sheet.to_python(skip_empty_area=False), 1)
+    return [(number, [*map(_value, cells)]) for number, cells in rows if any(cell != "" for cell in cells)]
+
+
+def _value(cell: Any) -> Any:
+    """A cell; workbooks have no whole numbers, and nothing in empty cells."""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
+        return int(cell)
+    return None if cell == "" else cell
+
+
+def table(source: Source, _columns: Columns) -> TableRows:
+    """All cells below the header."""
+    names, rows = _sheet(source)
+    kinds: dict[str, set[type]] = {
+        name: {type(cells[k]) for _, cells in rows if cells[k] is not None} for k, name in enumerate(names)
+    }
+    return TableRows(tuple(names), rows, kinds)
+
+
+def row_groups(_: Source) -> list[RowGroup]:
+    """One: such files are read whole."""
+    return [RowGroup(0, 0)]
+
+
+READER = ReaderSpec(records=records, suffixes=(".xlsx", ".xls", ".xlsb", ".ods"), table=table, row_groups=row_groups)
