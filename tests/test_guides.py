@@ -24,6 +24,7 @@ CHECKED = (
     "corpus-report",
     "evaluating",
     "explaining",
+    "improve",
     "scikit-learn",
     "tables",
     "training-data",
