@@ -23,7 +23,7 @@ LOCK = $(TOOLS)/uv pip compile --quiet --universal --python-version 3.11 --gener
 RUNTIME := --extra minilm --extra serve --extra plots --extra onnx-export
 OPTIONAL := --extra excel --extra spacy --extra chinese --extra japanese --extra thai
 
-.PHONY: demo test test-all distributed drill lint javascript docs lock sbom browser screenshots clean
+.PHONY: demo test test-all distributed drill lint javascript docs loc lock sbom browser screenshots clean
 
 demo: $(VENV)/demo  ## train the demonstration model and show what it found
 	$(BIN)/zerotag demo
@@ -63,6 +63,9 @@ docs: $(VENV)/dev  ## the documentation as a site, in site/
 screenshots: $(VENV)/dev  ## the pictures of the page and of the report
 	test -d zerotag-demo/model || $(BIN)/zerotag demo
 	$(BIN)/python benchmarks/page_screenshots.py zerotag-demo/model docs/images
+
+loc:  ## lines of code of what was core before the packages were made, and is core now
+	$(PYTHON_FOUND) tools/loc.py
 
 lock: $(VENV)/tools/stamp  ## write the locks anew from pyproject.toml, keeping versions that still fit (UPGRADE=--upgrade takes the newest)
 	$(LOCK) requirements/build.in --output-file requirements/build.lock
