@@ -19,9 +19,10 @@ from zerotag.io.model_folder import NETWORK
 from zerotag.labeller import WordLabeller
 from zerotag.research.compare.corpora import Splits
 from zerotag.research.few_words.plan import Plan, labelled, read_splits
+from zerotag.training.checked_corpus import BOTH_NEEDED, check_corpus
 from zerotag.training.few_labels import update
 from zerotag.training.loop import Progress
-from zerotag.training.recipe import BOTH_NEEDED, check_corpus, train, train_towards
+from zerotag.training.recipe import train, train_towards
 from zerotag.training.thresholds import rule_from_sentence_labels
 from zerotag.types import Corpus, Example, GoldExample, Rule, Scored
 
