@@ -143,7 +143,7 @@ def drill(studio: LabelStudio, folder: Path) -> None:
         assert example.word_labels == tuple((bool(word.labels),) for word in wanted.words)
     print(f"the export is read back: {len(gold.examples)} sentences with the same words")
     import_file = folder / "tasks.json"
-    from zerotag.integrations.labelstudio import render
+    from zerotag.io.annotation.labelstudio import render
     from zerotag.io.writers.style import Style
 
     style = Style(label_names=labeller.label_names, rules=labeller.rules, title="")

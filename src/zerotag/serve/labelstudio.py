@@ -13,7 +13,7 @@ from fastapi import FastAPI, Request
 from starlette.responses import JSONResponse, Response
 
 from zerotag.errors import ZerotagError
-from zerotag.integrations.labelstudio import Names, names_in, prediction
+from zerotag.io.annotation.labelstudio import Names, names_in, prediction
 from zerotag.serve.model_registry import ModelRegistry
 from zerotag.serve.models import ServedModel
 from zerotag.serve.problems import HttpError

@@ -66,10 +66,10 @@ READERS: Registry[ReaderSpec] = Registry(
         "xlsx": "zerotag.io.readers.xlsx:READER",
         "m2": "zerotag.io.readers.m2:READER",
         "text": "zerotag.io.readers.text:READER",
-        "labelstudio": "zerotag.integrations.labelstudio:READER",
-        "doccano": "zerotag.integrations.doccano:READER",
-        "argilla": "zerotag.integrations.argilla:READER",
-        "prodigy": "zerotag.integrations.prodigy:READER",
+        "labelstudio": "zerotag.io.annotation.labelstudio:READER",
+        "doccano": "zerotag.io.annotation.doccano:READER",
+        "argilla": "zerotag.io.annotation.argilla:READER",
+        "prodigy": "zerotag.io.annotation.prodigy:READER",
     },
 )
 

@@ -88,9 +88,9 @@ WRITERS: Registry[WriterSpec] = Registry(
         "parquet": "zerotag.io.writers.parquet:WRITER",
         "csv": "zerotag.io.writers.csv:WRITER",
         "xlsx": "zerotag.io.writers.xlsx:WRITER",
-        "labelstudio": "zerotag.integrations.labelstudio:WRITER",
-        "doccano": "zerotag.integrations.doccano:WRITER",
-        "argilla": "zerotag.integrations.argilla:WRITER",
-        "prodigy": "zerotag.integrations.prodigy:WRITER",
+        "labelstudio": "zerotag.io.annotation.labelstudio:WRITER",
+        "doccano": "zerotag.io.annotation.doccano:WRITER",
+        "argilla": "zerotag.io.annotation.argilla:WRITER",
+        "prodigy": "zerotag.io.annotation.prodigy:WRITER",
     },
 )

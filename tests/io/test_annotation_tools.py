@@ -13,8 +13,8 @@ import pytest
 import tiny
 from commands import CommandLine
 from zerotag.errors import ZerotagError
-from zerotag.integrations.labelstudio import Names, names_in, prediction
 from zerotag.io import read, read_gold, stream
+from zerotag.io.annotation.labelstudio import Names, names_in, prediction
 from zerotag.io.columns import Columns
 from zerotag.labeller import WordLabeller
 from zerotag.types import Labelled, Rule

@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from zerotag.errors import ZerotagError
-from zerotag.integrations.annotated import Object, list_reader
+from zerotag.io.annotation.annotated import Object, list_reader
 from zerotag.io.writers import WriterSpec
 from zerotag.io.writers.jsonl import encode, record
 from zerotag.io.writers.style import Style

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from zerotag.integrations.annotated import Object, list_reader, spans_of
+from zerotag.io.annotation.annotated import Object, list_reader, spans_of
 from zerotag.io.writers import WriterSpec
 from zerotag.io.writers.jsonl import encode, record
 from zerotag.io.writers.style import Style

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from zerotag.decisions import decide
-from zerotag.integrations.annotated import Object, line_reader, spans_of
+from zerotag.io.annotation.annotated import Object, line_reader, spans_of
 from zerotag.io.writers import Origin, WriterSpec
 from zerotag.io.writers.jsonl import encode
 from zerotag.io.writers.style import Style
