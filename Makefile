@@ -34,7 +34,7 @@ test: lint browser  ## everything that must pass before a change lands
 drill: $(VENV)/dev  ## fuzzers and fault injection, at most an hour; stopped, it goes on (DRILL="--seed 2 kills" for others)
 	$(BIN)/python -m drills $(DRILL)
 
-test-all: distributed
+test-all: test distributed
 
 distributed: $(VENV)/distributed/stamp  ## the tests of Ray, Spark (on the machine's Java) and S3, and workers and nodes killed, in an environment of their own
 	$(VENV)/distributed/bin/python -m pytest --numprocesses=0 tests/bulk/test_ray_engine.py \
