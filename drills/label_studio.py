@@ -73,7 +73,8 @@ def started(program: str, folder: Path) -> Iterator[LabelStudio]:
         **os.environ,
         "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",
         "COLLECT_ANALYTICS": "false",
-        "ML_BLOCK_LOCAL_IP": "false",
+        "ML_BLOCK_LOCAL_IP": "false",  # this machine is where the service is
+        "SSRF_PROTECTION_ENABLED": "false",  # and where its webhook is
     }
     log = (folder / "log.txt").open("w")
     process = subprocess.Popen(
