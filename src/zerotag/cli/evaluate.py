@@ -32,10 +32,10 @@ from zerotag.errors import ZerotagError
 from zerotag.render.progress import LiveBar, duration
 
 if TYPE_CHECKING:
+    from zerotag.evaluation.cost import Cost
     from zerotag.evaluation.report import Report
     from zerotag.explain import Scorer
     from zerotag.labeller import Labeller, WordLabeller
-    from zerotag.research.compare.record import Cost
     from zerotag.types import Corpus, GoldExample, Scored
 
 
@@ -189,7 +189,7 @@ def _of_file(file: Path, corpus: Corpus[GoldExample], threshold: float | None) -
 
 def _scored(scorer: Scorer, examples: Sequence[GoldExample], doing: str) -> tuple[list[Scored], Cost]:
     """The scores of all sentences; how far they have come is shown meanwhile."""
-    from zerotag.research.compare.record import Cost
+    from zerotag.evaluation.cost import Cost
 
     scored: list[Scored] = []
     start, passes = monotonic(), scorer.passes

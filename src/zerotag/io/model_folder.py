@@ -24,7 +24,7 @@ from zerotag.io.integrity import DAMAGED, check_files, digest, seal
 from zerotag.text.printable import counted
 from zerotag.types import ReliabilityBin, Rule
 
-FORMAT = 4  # 2 has exported models; 3 a config.json of our own, and a seal; 4 says what word labels were used
+FORMAT = 4  # 2 has exported models; 3 a config.json of our own and a seal; 4 word labels and names of plug-ins
 EARLIEST_FORMAT = 1
 _FIRST_SEALED_FORMAT = 3
 MANIFEST = "zerotag.json"

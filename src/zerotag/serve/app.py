@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import torch
 
 
-def create_app(
+def create_app(  # noqa: C901 (a function for each route)
     models: Mapping[str, Path],
     settings: Settings | None = None,
     *,

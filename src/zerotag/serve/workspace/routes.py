@@ -29,7 +29,9 @@ _MOST_ROWS = 10**6
 _TOKEN = "x-zerotag-token"
 
 
-def add_routes(app: FastAPI, workspace: Workspace, registry: ModelRegistry, settings: Settings) -> None:
+def add_routes(  # noqa: C901 (a function for each route)
+    app: FastAPI, workspace: Workspace, registry: ModelRegistry, settings: Settings
+) -> None:
     """Let the page use a workspace."""
 
     def route(method: str, path: str) -> Callable[[Any], Any]:
