@@ -80,7 +80,7 @@ def train(  # noqa: C901 (a branch for each kind of training)
         int | None, typer.Option(help="Passes of the teacher that finds the words; 0: none, as in the paper.")
     ] = None,
     teachers: Annotated[
-        int | None, typer.Option(help="How many of them; more take longer, and find more. [4 with a GPU, else 1]")
+        int | None, typer.Option(help="How many of them, each from a seed of its own; their words are averaged. [1]")
     ] = None,
     batch_size: Annotated[int | None, typer.Option(help="Sentences per step.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Peak learning rate.")] = None,
