@@ -38,7 +38,7 @@ def by_convention(count: int, seed: int) -> tuple[CorrectedExample, ...]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _contextual() -> Iterator[None]:
-    """Contextual pseudo-labels for all: with lexical ones the tiny network is sure of the hedge and sees no full stop."""
+    """Contextual pseudo-labels: with lexical ones the tiny network is sure of the hedge and sees no full stop."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("zerotag.training.lexical.weights", lambda *given: np.zeros(given[4].shape[1], np.float32))
         yield
