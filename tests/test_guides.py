@@ -31,6 +31,8 @@ CHECKED = (
     "training-data",
     "classes",
     "spacy",
+    "annotation-tools",
+    "languages",
 )
 
 

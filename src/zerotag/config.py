@@ -102,9 +102,9 @@ class ModelConfig:
     dropout: float = 0.1
     """Dropout on what the head reads, while training."""
 
-    segmenter: str = "unicode"
-    """What splits texts into words, a name in the registry of segmenters: `unicode` for languages written with spaces,
-    `whitespace` for text whose words are parted already, or one of an installed package."""
+    segmenter: str = "standard"
+    """What splits texts into words, a name in the registry of segmenters: `standard` for languages written with
+    spaces, `whitespace` for text whose words are parted already, `jieba` and others, or one of another package."""
 
     window: int = 512
     """Sub-words encoded at once, special ones included; longer sentences take several overlapping windows."""

@@ -91,11 +91,11 @@ def evaluate(
     from zerotag.evaluation.tables import class_table, score_table, side_by_side
     from zerotag.explain import create, spec_of
     from zerotag.io import read_gold
-    from zerotag.text.segmentation import UNICODE
+    from zerotag.text.segmentation import DEFAULT
 
     labeller = None if model is None else loaded(model, device, method, threshold)
     masked = _able_to_mask(labeller) if labeller is not None and faithfulness else None
-    segmenter = UNICODE if labeller is None else labeller.manifest.model.segmenter
+    segmenter = DEFAULT if labeller is None else labeller.manifest.model.segmenter
     chosen_columns = columns(
         text_column, label_column, negative, input_format, label_names=label_names, segmenter=segmenter
     )

@@ -28,7 +28,7 @@ from zerotag.cli.options import (
 )
 from zerotag.cli.training_summary import about_data, about_words
 from zerotag.cli.update import update_model
-from zerotag.config import PRESETS, ModelConfig, TrainConfig
+from zerotag.config import HEADS, PRESETS, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.render.progress import TrainingProgress, duration
 from zerotag.text.printable import one_line
@@ -66,9 +66,11 @@ def train(  # noqa: C901 (a branch for each kind of training)
         ),
     ] = None,
     segmenter: Annotated[
-        str | None, typer.Option(help=f"What splits texts into words: {', '.join(SEGMENTERS.names())}. [unicode]")
+        str | None, typer.Option(help=f"What splits texts into words: {', '.join(SEGMENTERS.names())}. [standard]")
     ] = None,
-    head: Annotated[str | None, typer.Option(help="soft-attention, or cls for a plain sentence classifier.")] = None,
+    head: Annotated[
+        str | None, typer.Option(help=f"{', '.join(HEADS.names())}; cls is a plain sentence classifier.")
+    ] = None,
     depth: Annotated[
         str | None,
         typer.Option(help="Layer to read; auto: half of the encoder's, which teachers read at several depths."),
