@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
@@ -9,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,11 @@ from zerotag.io.writers.style import Style
 from zerotag.render.html import render
 from zerotag.serve.app import create_app
 from zerotag.serve.server import address_of, listen, make_server
+from zerotag.serve.workspace.settings import WorkspaceSettings
 
-WIDTH = 1080
+WINDOW = {"width": 1280, "height": 800}
 DENSITY = 1.25
+REVIEWED = 12
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
 # Of the demonstration's test part: hedged, plain, and plain with a word that hedges elsewhere.
 SENTENCES = [
@@ -40,13 +44,22 @@ def main(model: Path, out: Path) -> None:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         draw_report(browser, model, out / "demo.png")
 
-        page = opened(browser, url, viewport={"width": WIDTH, "height": 1360})
+        page = opened(browser, url, viewport=WINDOW)
         page.locator("#sentences .word", has_text="suggests").hover()
         page.screenshot(path=out / "page-light.png")
 
-        page = opened(browser, url, viewport={"width": WIDTH, "height": 980}, color_scheme="dark")
+        page = opened(browser, url, viewport=WINDOW, color_scheme="dark")
         compare(page)
         page.screenshot(path=out / "page-dark.png")
+
+        page = opened(browser, url, viewport=WINDOW, example=False)
+        page.click("#start-demo")
+        page.locator("#table-found b").wait_for()
+        page.screenshot(path=out / "page-train.png")
+
+        page = opened(browser, url, viewport=WINDOW, example=False)
+        review(page)
+        page.screenshot(path=out / "page-improve.png")
 
         page = opened(browser, url, **PHONE)
         last = page.locator("#sentences > li").last
@@ -74,24 +87,47 @@ def draw_report(browser: Browser, model: Path, path: Path) -> None:
 def serving(model: Path) -> Iterator[str]:
     """The address of a service for the model."""
     socket = listen("127.0.0.1", 0)
-    server = make_server(create_app({"hedges": model}))
-    thread = threading.Thread(target=server.run, args=([socket],))
-    thread.start()
-    try:
-        yield address_of(socket)
-    finally:
-        server.should_exit = True
-        thread.join()
+    with tempfile.TemporaryDirectory() as workspace:
+        app = create_app({"hedges": model}, workspace=WorkspaceSettings(folder=Path(workspace)))
+        server = make_server(app)
+        thread = threading.Thread(target=server.run, args=([socket],))
+        thread.start()
+        try:
+            yield address_of(socket)
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
-def opened(browser: Browser, url: str, **options: Any) -> Page:
-    """The page with the first example on it."""
+def opened(browser: Browser, url: str, *, example: bool = True, **options: Any) -> Page:
+    """The page, with the first example on it or nothing yet."""
     page = browser.new_page(**{"device_scale_factor": DENSITY, "reduced_motion": "reduce", **options})
     page.goto(url)
     page.locator("#controls:not([hidden])").wait_for()
-    page.click("#example")
-    settle(page)
+    page.locator("#start:not([hidden])").wait_for()
+    page.evaluate("localStorage.setItem('zerotag-corrected-once', 'yes')")  # no hint for newcomers in the picture
+    if example:
+        page.click("#example")
+        settle(page)
     return page
+
+
+def review(page: Page) -> None:
+    """Some of the sentences most worth it looked at, and the model improved by them."""
+    texts = [json.loads(line)["text"] for line in files("zerotag.demo").joinpath("hedging.test.jsonl").open()]
+    page.fill("#text", "\n".join(texts))
+    page.wait_for_timeout(500)
+    settle(page)
+    page.click("#review-start")
+    page.locator("#review-keys:not([hidden])").wait_for(timeout=300_000)
+    for _ in range(REVIEWED):
+        page.keyboard.press("y")
+    page.keyboard.press("n")
+    page.click("#improve")
+    page.locator("#job-list details").wait_for(timeout=300_000)
+    page.click("#job-list summary")
+    settle(page)
+    page.mouse.move(0, 0)
 
 
 def compare(page: Page) -> None:
@@ -102,9 +138,7 @@ def compare(page: Page) -> None:
     page.keyboard.press("Escape")
     settle(page)
     page.mouse.move(0, 0)
-    page.evaluate(
-        "() => { document.activeElement.blur(); scrollTo(0, document.querySelector('#controls').offsetTop - 24); }"
-    )
+    page.evaluate("document.activeElement.blur()")
 
 
 def settle(page: Page) -> None:

@@ -76,9 +76,10 @@ export class Review {
     let number = 2;
     while (taken.has(`${base}-${number}`)) number += 1;
     const name = `${base}-${number}`;
-    await this.#workspace.improve(main.model, name, pool(units));
+    const root = this.#workspace.rootOf(main.model);
+    await this.#workspace.improve(root, name, pool(units));
     this.#onImprove(name);
-    this.#say(`Making ${name} of ${main.model} and your corrections`);
+    this.#say(`Making ${name} of ${root} and your corrections`);
   }
 
   #show() {
