@@ -25,7 +25,7 @@ from zerotag.serve.workspace.settings import WorkspaceSettings
 
 WINDOW = {"width": 1280, "height": 800}
 DENSITY = 1.25
-REVIEWED = 12
+REVIEWED = 20
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
 # Of the demonstration's test part: hedged, plain, and plain with a word that hedges elsewhere.
 SENTENCES = [
@@ -113,20 +113,21 @@ def opened(browser: Browser, url: str, *, example: bool = True, **options: Any) 
 
 
 def review(page: Page) -> None:
-    """Some of the sentences most worth it looked at, and the model improved by them."""
-    texts = [json.loads(line)["text"] for line in files("zerotag.demo").joinpath("hedging.test.jsonl").open()]
-    page.fill("#text", "\n".join(texts))
+    """Some of the sentences most worth it corrected by the words that are marked in them, and the model improved."""
+    rows = [json.loads(line) for line in files("zerotag.demo").joinpath("hedging.test.jsonl").open()]
+    spans = {row["text"]: [(span["start"], span["end"]) for span in row["spans"]] for row in rows}
+    page.fill("#text", "\n".join(spans))
     page.wait_for_timeout(500)
     settle(page)
     page.click("#review-start")
     page.locator("#review-keys:not([hidden])").wait_for(timeout=300_000)
     for _ in range(REVIEWED):
+        correct(page, spans)
         page.keyboard.press("y")
-    page.keyboard.press("n")
     page.click("#improve")
     page.locator("#job-list details").wait_for(timeout=300_000)
-    page.click("#job-list summary")
     settle(page)
+    page.locator("#pane").evaluate("pane => { pane.scrollTop = 0; }")
     page.mouse.move(0, 0)
 
 
@@ -139,6 +140,21 @@ def compare(page: Page) -> None:
     settle(page)
     page.mouse.move(0, 0)
     page.evaluate("document.activeElement.blur()")
+
+
+def correct(page: Page, spans: dict[str, list[tuple[int, int]]]) -> None:
+    """The words of the sentence that has the focus, as they are marked in the demonstration."""
+    row = page.locator("#sentences li:has(:focus)")
+    text = row.locator(".text").inner_text()
+    if text not in spans:  # the page made two sentences of it
+        return
+    end = 0
+    for word in row.locator(".word").all():
+        start = text.index(word.inner_text(), end)
+        end = start + len(word.inner_text())
+        gold = any(first < end and start < last for first, last in spans[text])
+        if gold != (word.get_attribute("aria-pressed") == "true"):
+            word.click()
 
 
 def settle(page: Page) -> None:
