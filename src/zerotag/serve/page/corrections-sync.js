@@ -48,9 +48,9 @@ export function connectSync(session, workspace, onState) {
   const send = async () => {
     if (sending || model === null || workspace.rootOf(session.main.model) !== model) return;
     sending = true;
+    onState(false);
     try {
       for (let waiting = changed(); waiting.length; waiting = changed()) {
-        onState(false);
         for (const unit of waiting) {
           const marks = session.corrections.of(unit);
           await workspace.correct(model, unit.key, marks.length ? { marks, example: exampleOf(session, unit) } : null);
