@@ -40,9 +40,10 @@ def suspects(
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Find sentence labels that may be wrong, with the words that speak against them.
+    """Find sentence labels that may be wrong.
 
-    Each label is judged by a classifier on the model's features that has not seen it.
+    The words that speak against them are named. Each label is judged by a classifier on the model's features that has
+    not seen it.
     """
     from zerotag.active.suspects import suspects as doubt
     from zerotag.io import read
