@@ -143,7 +143,8 @@ def lexical_worth(
 def given_that_there_is_one(probabilities: Floats) -> Floats:
     """Of words, after it has become known that at least one of them is positive (noisy-or)."""
     there_is_one = -np.expm1(np.log1p(-np.clip(probabilities, 0, 1 - 1e-6)).sum())
-    return np.minimum(probabilities / max(there_is_one, 1e-6), 1)
+    posterior: Floats = np.minimum(probabilities / max(there_is_one, 1e-6), 1)
+    return posterior
 
 
 def _evidence(shallow: Sequence[FloatArray], alone: Sequence[Floats], cost: Sequence[FloatArray]) -> Floats:
