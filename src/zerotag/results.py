@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
 from typing import Any, Literal
 
 from zerotag.errors import ZerotagError
@@ -19,6 +20,11 @@ class Results(list[Labelled]):
     def __init__(self, results: Iterable[Labelled], label_names: Sequence[str]) -> None:
         super().__init__(results)
         self.label_names = tuple(label_names)
+
+    def _repr_html_(self) -> str:
+        # Notebooks ask for it; looked up here, since nothing else of a list of results draws.
+        html: str = import_module("zerotag.render.notebook").fragments(self, self.label_names)
+        return html
 
     def to_frame(self, by: Literal["text", "word"] = "text") -> Any:
         """A pandas DataFrame with a row for each text (label, score, marked words, spans) or for each word.

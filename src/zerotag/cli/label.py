@@ -110,10 +110,10 @@ def label(
     from zerotag.bulk.run import Run
     from zerotag.explain import create
     from zerotag.io import Source
+    from zerotag.io.hub import located
     from zerotag.io.model_folder import manifest_file
     from zerotag.io.sources import expanded
     from zerotag.io.writers.appendable import form_for
-    from zerotag.labeller import located
 
     if plan is not None:
         work_on_the_plan(

@@ -30,9 +30,9 @@ from zerotag.errors import ZerotagError
 from zerotag.render.progress import LiveBar
 
 if TYPE_CHECKING:
+    from zerotag.evaluation.corpus_report import Measured
     from zerotag.evaluation.lexicon import LabelledCorpus
     from zerotag.labeller import Labeller
-    from zerotag.render.corpus import Measured
     from zerotag.types import GoldExample, Labelled, Scored
 
 SUFFIXES = (".html", ".json", ".svg")
@@ -97,7 +97,7 @@ def report(
     if out is not None:
         _write(out, corpus, measured, labeller, f"{model.resolve().name} on {source.name}", top)
         return
-    from zerotag.render.corpus import word_tables
+    from zerotag.evaluation.corpus_report import word_tables
 
     for table in (*word_tables(corpus, top), *measured.tables()):
         show_table(table)
@@ -116,12 +116,12 @@ def _counted(results: Iterable[Labelled]) -> Iterator[Labelled]:
 
 def _measured(labeller: Labeller, gold: Sequence[GoldExample], scored: Sequence[Scored], source: Path) -> Measured:
     """How good the labels are, by those of the file; else what is known from the training."""
+    from zerotag.evaluation.corpus_report import Measured
     from zerotag.evaluation.lexicon import THRESHOLDS
     from zerotag.evaluation.metrics import at_thresholds
     from zerotag.evaluation.reliability import reliability
     from zerotag.evaluation.report import judge
     from zerotag.evaluation.report import report as measures
-    from zerotag.render.corpus import Measured
 
     if not gold:
         return Measured(labeller.manifest.reliability, "development set")
@@ -139,8 +139,8 @@ def _measured(labeller: Labeller, gold: Sequence[GoldExample], scored: Sequence[
 
 
 def _write(out: Path, corpus: LabelledCorpus, measured: Measured, labeller: Labeller, title: str, top: int) -> None:
+    from zerotag.evaluation.corpus_report import charts, figure, page
     from zerotag.io.files import whole_file
-    from zerotag.render.corpus import charts, figure, page
 
     with whole_file(out) as file:
         match out.suffix.lower():

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from zerotag.decisions import decide
+from zerotag.evaluation.corpus_report import Measured, charts, figure, page, word_tables
 from zerotag.evaluation.lexicon import THRESHOLDS, LabelledCorpus, labelled_corpus
 from zerotag.evaluation.metrics import at_thresholds
 from zerotag.evaluation.metrics.classification import PRF
 from zerotag.io.writers.style import Style
-from zerotag.render.corpus import Measured, charts, figure, page, word_tables
 from zerotag.types import ReliabilityBin, Rule, Scored, Sentence
 
 RULE = Rule(word_threshold=0.5)
