@@ -23,7 +23,7 @@ LOCK = $(TOOLS)/uv pip compile --quiet --universal --python-version 3.11 --gener
 RUNTIME := --extra minilm --extra serve --extra plots --extra onnx-export
 OPTIONAL := --extra excel --extra spacy --extra chinese --extra japanese --extra thai
 
-.PHONY: demo test lint javascript docs lock sbom browser screenshots clean
+.PHONY: demo test drill lint javascript docs lock sbom browser screenshots clean
 
 demo: $(VENV)/demo  ## train the demonstration model and show what it found
 	$(BIN)/zerotag demo
@@ -31,9 +31,12 @@ demo: $(VENV)/demo  ## train the demonstration model and show what it found
 test: lint browser  ## everything that must pass before a change lands
 	$(BIN)/python -m pytest
 
+drill: $(VENV)/dev  ## fuzzers and fault injection, at most an hour; stopped, it goes on (DRILL="--seed 2 kills" for others)
+	$(BIN)/python -m drills $(DRILL)
+
 lint: $(VENV)/dev
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests drills
+	$(BIN)/ruff format --check src tests drills
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory javascript; \

@@ -41,7 +41,7 @@ NOTES = {
     "is the harder peer. [The log](../experiments/LOG.md) says what the host does with its time. One process alone "
     "does all of that work itself, and its 4,096 sentences take less than a second: depth hardly shows there.",
     "explaining": "The second row gets smaller as our LIME gets faster; the third is the comparison of the "
-    "paper, which used the package. The model's own scores come from one process here, which is busy with sub-words "
+    "paper, which used the package. The model's model scores come from one process here, which is busy with sub-words "
     "and objects most of the time: 60 µs a sentence, of which the GPU needs 6. With workers that read and write, as "
     "`label` has them, it is 79,590 sentences/s, above: 1,490 times our LIME.",
     "quantised": "The model for CoNLL-2010 was trained on 2,000 of its sentences.",

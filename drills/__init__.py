@@ -1,4 +1,4 @@
-"""Fuzzers and fault injection, each with a seed and a summary line. They use the tiny encoders of the tests."""
+"""Fuzzers and fault injection, by seed. They use the tiny encoders of the tests; `python -m drills` runs them all."""
 
 import sys
 from pathlib import Path

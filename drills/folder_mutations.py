@@ -6,7 +6,7 @@ import json
 import os
 import random
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,12 +62,10 @@ def reseal(folder: Path) -> None:
     file.write_text(json.dumps(document))
 
 
-def mutations(files: tuple[str, ...], count: int, seed: int) -> Iterator[Mutation]:
-    """So many mutations of a folder that has the files; the same ones for the same seed."""
+def draw_mutation(draw: random.Random, files: tuple[str, ...]) -> Mutation:
+    """A mutation of a folder that has the files."""
     kinds = (_damaged, _odd_file, _odd_json, _odd_json, _odd_json, _extra_file, _odd_weights)
-    for number in range(count):
-        draw = random.Random(f"{seed}-{number}")
-        yield kinds[number % len(kinds)](draw, files)
+    return draw.choice(kinds)(draw, files)
 
 
 def _damaged(draw: random.Random, files: tuple[str, ...]) -> Mutation:

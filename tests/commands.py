@@ -29,8 +29,10 @@ ENVIRONMENT = {
 }
 
 # Processes that are forked from a server which has imported torch already: as real, and there at once.
-_forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(["zerotag.cli.app", "zerotag.training.recipe", "transformers.models.bert.modeling_bert"])
+fork_server = multiprocessing.get_context("forkserver")
+fork_server.set_forkserver_preload(
+    ["zerotag.cli.app", "zerotag.training.recipe", "transformers.models.bert.modeling_bert"]
+)
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class Started:
 
     def __init__(self, arguments: Sequence[object], prepare: Callable[[], None], log: Path) -> None:
         self._log = log
-        self.process: ForkServerProcess = _forks.Process(
+        self.process: ForkServerProcess = fork_server.Process(
             target=_in_child, args=([str(argument) for argument in arguments], prepare, log)
         )
         self.process.start()

@@ -16,6 +16,7 @@ from typing import Any
 from zerotag.serve.app import create_app
 from zerotag.serve.server import address_of, listen, make_server
 from zerotag.serve.settings import Settings
+from zerotag.serve.workspace.settings import WorkspaceSettings
 
 JSON = {"Content-Type": "application/json"}
 
@@ -39,11 +40,17 @@ class Reply:
 class Service:
     """A context in which some model folders are served."""
 
-    def __init__(self, models: Mapping[str, Path], settings: Settings | None = None) -> None:
+    def __init__(
+        self,
+        models: Mapping[str, Path],
+        settings: Settings | None = None,
+        *,
+        workspace: WorkspaceSettings | None = None,
+    ) -> None:
         self._socket = listen("127.0.0.1", 0)
         self.url = address_of(self._socket)
         self.port: int = self._socket.getsockname()[1]
-        self.server = make_server(create_app(models, settings))
+        self.server = make_server(create_app(models, settings, workspace=workspace))
         self._thread = threading.Thread(target=self.server.run, args=([self._socket],))
 
     def __enter__(self) -> Service:

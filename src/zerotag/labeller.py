@@ -28,7 +28,7 @@ from zerotag.render.progress import with_bar
 from zerotag.results import Results, several, with_results
 from zerotag.text.alignment import Aligner
 from zerotag.text.segmentation import SEGMENTERS, Text, as_sentence
-from zerotag.types import Corpus, GoldExample, Labelled, Rule, Scored, Sentence
+from zerotag.types import Corpus, Example, GoldExample, Labelled, Rule, Scored, Sentence
 
 if TYPE_CHECKING:
     import torch
@@ -274,6 +274,28 @@ class WordLabeller(Labeller):
         super().__init__(TorchPredictor(network), aligner_for(manifest.model, tokenizer), manifest)
         self.network = network
         self.tokenizer = tokenizer
+
+    def update(self, examples: Any, sentences: Corpus[Example] | None = None) -> WordLabeller:
+        """A labeller that has learnt from sentences whose words are labelled. This one stays as it is.
+
+        Args:
+            examples: what `tune` takes.
+            sentences: sentences with sentence labels, as `zerotag.read` returns them, to go on learning from as well.
+                By default the word scorer's last layer alone learns, which takes seconds.
+
+        Returns:
+            A labeller, which says that it has seen word labels and of how many sentences.
+
+        Raises:
+            ZerotagError: a file cannot be read, or there is no positive word among these.
+            TypeError: the examples are of another kind.
+
+        Examples:
+            >>> labeller = labeller.update("corrected.jsonl")  # doctest: +SKIP
+        """
+        from zerotag.training.few_labels import update
+
+        return update(self, as_corrected(examples, label_names=self.label_names), sentences)
 
     def save_pretrained(self, save_directory: str | Path) -> None:
         """Write everything that `load` needs into a folder."""

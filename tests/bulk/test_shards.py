@@ -53,6 +53,7 @@ def single_run(model: Path, paths: list[Path], target: Path, form: Form) -> Path
     labeller = load(model)
     inputs = Inputs([Source(path) for path in paths], Columns())
     inputs.check()
+    inputs.split_by(labeller.manifest.model.segmenter)
     run = Run(
         inputs=inputs,
         scorer=create("native", labeller),

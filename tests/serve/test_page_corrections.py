@@ -26,7 +26,7 @@ def corrected(page: Page) -> Page:
 
 
 def result(page: Page, kind: str, folder: Path) -> Path:
-    page.check(f"input[value={kind}]", force=True)
+    page.select_option("#format", kind)
     return downloaded(page, "#download", folder)
 
 

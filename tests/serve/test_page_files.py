@@ -136,15 +136,15 @@ def test_a_file_can_be_chosen(page: Page, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("cat.png", "x", "cat.png is none of the files this page reads"),
-        ("a.jsonl", "{", "a.jsonl, line 1: not valid JSON"),
+        ("cat.png", "x", "It is none of the files this page reads"),
+        ("a.jsonl", "{", "Line 1: not valid JSON"),
     ],
 )
 def test_wrong_files_leave_everything_as_it_is(page: Page, name: str, content: str, message: str) -> None:
     drop(page, "notes.txt", "The pump may fail.")
     assert shown(page) == ["The pump may fail."]
     drop(page, name, content)
-    expect(page.locator("#notice")).to_contain_text("This cannot be used")
+    expect(page.locator("#notice")).to_contain_text(f"Couldn’t read {name}")
     expect(page.locator("#notice")).to_contain_text(message)
     assert shown(page) == ["The pump may fail."]
     page.fill("#text", "Better.")
@@ -177,7 +177,7 @@ def test_several_files_at_once_are_refused(page: Page) -> None:
             document.body.dispatchEvent(new DragEvent("drop", how));
         }"""
     )
-    expect(page.locator("#notice")).to_contain_text("These are 2 files; this page shows one at a time.")
+    expect(page.locator("#notice")).to_contain_text("These are 2 files.")
     expect(page.locator("#empty")).to_be_visible()
 
 

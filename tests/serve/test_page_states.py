@@ -77,7 +77,7 @@ def test_one_need_not_wait(page: Page) -> None:
 def test_a_server_that_has_gone(page: Page) -> None:
     page.route("**/v1/label", lambda route: route.abort())
     page.fill("#text", TEXT)
-    expect(page.locator("#notice")).to_contain_text("The server cannot be reached")
+    expect(page.locator("#notice")).to_contain_text("Couldn’t reach the server")
     expect(page.locator("#sentences .text")).to_have_text(TEXT)  # it is not lost
     page.unroute("**/v1/label")
     page.click("text=Try now")
@@ -119,7 +119,7 @@ def test_what_is_too_long_is_named(model_folders: dict[str, Path], browser: Brow
         )
         expect(items.nth(2)).to_contain_text("Not labelled. A text has 9 words; at most 8.")
         expect(page.locator("#sentences .sentence .word").last).to_have_text(".")
-        expect(page.locator("#summary")).to_contain_text("10 hedge")  # all others
+        expect(page.locator("#summary")).to_contain_text("10 of 12 sentences hedge")  # all others
         expect(page.locator("#summary")).to_contain_text("2 not labelled")
         page.click("#compare-open")
         page.get_by_label("hedges, occlusion").check()
@@ -170,7 +170,7 @@ def test_long_work_shows_progress_and_stops(page: Page) -> None:
     allowed.release(10)
     page.click("text=Go on")
     expect(page.locator("#progress")).to_be_hidden()
-    expect(page.locator("#summary")).to_contain_text("200 hedge")
+    expect(page.locator("#summary")).to_contain_text("200 of 200 sentences hedge")
 
 
 def test_a_model_that_is_replaced_while_the_page_is_open(browser: Browser, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ type Session = import("../../src/zerotag/serve/page/session.js").Session;
 type SentenceList = import("../../src/zerotag/serve/page/sentences.js").SentenceList;
 type Tip = import("../../src/zerotag/serve/page/tip.js").Tip;
 type Result = import("../../src/zerotag/serve/page/result.js").Result;
+type Workspace = import("../../src/zerotag/serve/page/workspace.js").Workspace;
 type Problem = import("../../src/zerotag/serve/page/api.js").Problem;
 
 // What the service answers.
@@ -12,6 +13,7 @@ interface Rule {
   word_threshold: number;
   sentence_threshold: number;
   origin: string;
+  exclusive?: boolean;
 }
 
 interface Model {
@@ -66,6 +68,19 @@ interface Unit {
   words: string[] | null;
   start: number;
   key: string;
+  /** The labels that a file gives it, to compare with, and its row there. */
+  gold?: string[];
+  row?: number;
+  id?: string;
+}
+
+type Filter = "all" | "positive" | "negative" | "marked" | "silent" | "corrected" | "wrong";
+type Order = "text" | "highest" | "lowest" | "unsure" | "marked";
+
+interface Listing {
+  search: string;
+  filter: Filter;
+  order: Order;
 }
 
 interface Reading {
@@ -107,6 +122,10 @@ interface Item {
   li: HTMLLIElement;
   view: View | null;
   stale: boolean;
+  /** Its place in the text, from 0. */
+  number: number;
+  /** In pixels; 0 while it is not known. */
+  height: number;
 }
 
 interface HTMLLIElement {
@@ -148,6 +167,71 @@ interface Table {
   columns: string[];
   column: string;
   rows: Row[];
+}
+
+/** A table that was uploaded, as the workspace describes it. */
+interface TableSummary {
+  id: string;
+  name: string;
+  rows: number;
+  bad: number;
+  problems: { line: number; reason: string; excerpt: string }[];
+  preview: Row[];
+  columns: Record<string, { characters: number; values: Record<string, number> | null }>;
+  guess: { text: string; label: string | null; id: string | null };
+}
+
+/** Where units come from: a file, with its rows if it is a table of the workspace. */
+interface Source {
+  name: string;
+  table?: TableSummary;
+  choice?: TableChoice;
+  rows?: Row[];
+}
+
+interface TableChoice {
+  text: string;
+  label: string | null;
+  id: string | null;
+  negative: string | null;
+}
+
+interface Choice {
+  text: string;
+  labels: string[];
+  negative: string[] | null;
+}
+
+interface Check {
+  sentences: number;
+  labels: Record<string, number>;
+  warnings: string[];
+  problem: string | null;
+}
+
+interface JobProgress {
+  epoch: number;
+  epochs: number;
+  steps_done: number;
+  steps: number;
+  seconds_left?: number;
+}
+
+interface Job {
+  id: string;
+  kind: string;
+  name: string;
+  state: string;
+  settings: { upload: string; text: string; labels: string[]; negative: string[] | null };
+  progress: JobProgress | null;
+  result: { seconds: number; scores: Record<string, number>; sentences: { train: number; dev: number } } | null;
+  message: string | null;
+}
+
+/** A sentence that was corrected: what a person said, and the sentence as the library reads it. */
+interface CorrectionRecord {
+  marks: Mark[];
+  example: object;
 }
 
 /** What a link holds. */
@@ -192,6 +276,7 @@ interface PageElements {
   results: HTMLElement;
   "results-title": HTMLElement;
   summary: HTMLElement;
+  gold: HTMLElement;
   export: HTMLElement;
   copy: HTMLButtonElement;
   download: HTMLButtonElement;
@@ -200,8 +285,45 @@ interface PageElements {
   "progress-bar": HTMLProgressElement;
   "progress-text": HTMLElement;
   "progress-button": HTMLButtonElement;
-  "scale-note": HTMLElement;
+  start: HTMLElement;
+  "start-open": HTMLButtonElement;
+  "start-demo": HTMLButtonElement;
+  jobs: HTMLElement;
+  "job-list": HTMLElement;
+  "table-again": HTMLButtonElement;
+  table: HTMLDialogElement;
+  "table-title": HTMLElement;
+  "table-text": HTMLSelectElement;
+  "table-label": HTMLSelectElement;
+  "table-negative": HTMLSelectElement;
+  "table-negative-field": HTMLElement;
+  "table-id": HTMLSelectElement;
+  "table-preview": HTMLElement;
+  "table-problems": HTMLDetailsElement;
+  "table-found": HTMLElement;
+  "table-refusal": HTMLElement;
+  "table-cancel": HTMLButtonElement;
+  "table-use": HTMLButtonElement;
+  "table-form": HTMLFormElement;
+  "table-name": HTMLInputElement;
+  "table-train": HTMLButtonElement;
+  log: HTMLDialogElement;
+  "log-title": HTMLElement;
+  "log-text": HTMLElement;
   sentences: HTMLElement;
+  side: HTMLElement;
+  pane: HTMLElement;
+  minimap: HTMLCanvasElement;
+  format: HTMLSelectElement;
+  search: HTMLInputElement;
+  filter: HTMLSelectElement;
+  sort: HTMLSelectElement;
+  listed: HTMLElement;
+  "none-listed": HTMLElement;
+  "list-all": HTMLButtonElement;
+  legend: HTMLElement;
+  hint: HTMLElement;
+  "hint-close": HTMLButtonElement;
   "left-out": HTMLElement;
   "word-menu": HTMLElement;
   "model-note": HTMLElement;

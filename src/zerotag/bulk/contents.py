@@ -6,6 +6,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
+from zerotag.io.stores import opened_raw
+
 _PIECE = 1 << 20  # bytes
 
 
@@ -42,7 +44,7 @@ class Prefix:
         """Read up to a length, or all; a file that is shorter tells what it has."""
         if self._whole:
             return self._whole
-        with self._path.open("rb", buffering=0) as file:
+        with opened_raw(self._path) as file:
             file.seek(self._length)
             while length is None or self._length < length:
                 piece = file.read(_PIECE if length is None else min(_PIECE, length - self._length))

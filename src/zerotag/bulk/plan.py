@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import blake2b, sha256
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import zerotag
@@ -16,7 +15,7 @@ from zerotag.errors import ZerotagError
 from zerotag.io import Columns, Position, Source
 from zerotag.io.hub import located
 from zerotag.io.model_folder import manifest_file
-from zerotag.io.stores import DESKS, Store
+from zerotag.io.stores import DESKS, Store, path_of
 from zerotag.io.writers.appendable import Form
 
 PLAN = "plan.json"
@@ -111,7 +110,7 @@ class Plan:
 
     def sources(self) -> list[Source]:
         """The inputs."""
-        return [Source(Path(name)) for name, _ in self.inputs]
+        return [Source(path_of(name)) for name, _ in self.inputs]
 
     def inputs_of(self, shard: Shard) -> Inputs:
         """What a shard reads."""

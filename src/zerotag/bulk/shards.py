@@ -118,6 +118,7 @@ class Worker:
         labeller, inputs, options = self._labeller, self.plan.inputs_of(shard), self.plan.options
         check_unchanged(inputs, shard)
         inputs.check()
+        inputs.split_by(labeller.manifest.model.segmenter)
 
         def show(progress: Progress) -> None:
             heartbeat.see(progress)

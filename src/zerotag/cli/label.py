@@ -16,13 +16,19 @@ import typer
 import zerotag
 from zerotag.cli.label_progress import LabellingProgress, summary
 from zerotag.cli.label_shards import (
+    Address,
+    Engine,
+    Gpus,
     Merge,
     PlanFile,
     ShardNumber,
     Shards,
     ShowStatus,
+    Workers,
+    cluster_of,
     device_kind,
     refuse_without_a_plan,
+    work_on_ray,
     work_on_the_plan,
     write_the_plan,
 )
@@ -65,7 +71,9 @@ def label(
             metavar="[INPUT]...", help="Files to label, plain, .gz or .zst; - or nothing for standard input."
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="File to write; .gz and .zst are packed. [standard output]")] = None,
+    out_name: Annotated[
+        str | None, typer.Option("--out", help="File to write; .gz and .zst are packed. [standard output]")
+    ] = None,
     output_format: Annotated[
         str | None,
         typer.Option("--format", help=f"{', '.join(WRITERS.names())}. [by --out; text in a terminal, else jsonl]"),
@@ -99,6 +107,10 @@ def label(
     shard: ShardNumber = None,
     status: ShowStatus = False,
     merge: Merge = False,
+    engine: Engine = None,
+    address: Address = None,
+    workers: Workers = None,
+    gpus: Gpus = 1.0,
 ) -> None:
     """Label the words of new text.
 
@@ -113,8 +125,10 @@ def label(
     from zerotag.io.hub import located
     from zerotag.io.model_folder import manifest_file
     from zerotag.io.sources import expanded
+    from zerotag.io.stores import is_url, path_of
     from zerotag.io.writers.appendable import form_for
 
+    cluster = cluster_of(engine, address, workers, gpus)
     if plan is not None:
         work_on_the_plan(
             context,
@@ -123,12 +137,16 @@ def label(
             number=shard,
             status=status,
             merge=merge,
-            out=out,
+            out=out_name,
             device=device,
+            cluster=cluster,
             overwrite=overwrite,
         )
         return
-    refuse_without_a_plan(shard, status=status, merge=merge)
+    out = None if out_name is None else Path(out_name)
+    if out_name is not None and is_url(out_name) and shards is None:
+        raise ZerotagError(f"{out_name}: a single run writes a file of this machine; with --shards N it goes there")
+    refuse_without_a_plan(shard, shards, cluster, status=status, merge=merge)
     if model is None:
         raise ZerotagError("give a MODEL_DIR, and files to label; or --plan FILE to work on a plan")
     paths = expanded(sources or ["-"])
@@ -139,7 +157,7 @@ def label(
         origins=len(paths) > 1 if origins is None else origins,
     )
     inputs = Inputs(
-        [Source(None if path == "-" else Path(path)) for path in paths],
+        [Source(None if path == "-" else path_of(path)) for path in paths],
         columns(text_column, None, None, input_format),
     )
     form = form._replace(table=_is_table(form, inputs, table, to_file=out is not None and shards is None))
@@ -163,7 +181,9 @@ def label(
             at_once=_at_once(token_budget(torch.device(kind)), method),
             strict=strict,
         )
-        write_the_plan(model, inputs, options, out, shards, overwrite=overwrite)
+        made, store = write_the_plan(model, inputs, options, out_name, shards, overwrite=overwrite)
+        if cluster:
+            work_on_ray(made, store, cluster, None)
         return
     for place in () if out is None else (out, rejects_of(out), record_of(out)):
         require_no_input(place, (source.path for source in inputs.sources if source.path), "--out")

@@ -10,6 +10,7 @@ from zerotag.render.progress import LiveBar, duration
 from zerotag.text.printable import one_line
 
 if TYPE_CHECKING:
+    from zerotag.bulk.ray_engine import Share
     from zerotag.bulk.run import Progress
     from zerotag.bulk.state import State
     from zerotag.bulk.status import Status
@@ -51,6 +52,15 @@ def summary(state: State, label_names: Sequence[str]) -> Iterator[str]:
     )
     for name in label_names:
         yield f"{one_line(name)}: {state.positive_sentences[name]:,} sentences, {state.positive_words[name]:,} words"
+
+
+def describe_share(share: Share) -> str:
+    """One line: how many shards, sentences, rate, time left."""
+    parts = [f"{share.shards_done:,} of {share.shards:,} shards", f"{share.sentences:,} sentences"]
+    parts.append(f"{_number(share.rate)}/s")
+    if share.seconds_left is not None:
+        parts.append(f"{duration(share.seconds_left)} left")
+    return " · ".join(parts)
 
 
 def describe_status(status: Status) -> Iterator[str]:

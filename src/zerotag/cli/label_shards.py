@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zerotag.cli.label_progress import LabellingProgress, describe_status, summary
+from zerotag.cli.label_progress import LabellingProgress, describe_share, describe_status, summary
 from zerotag.cli.options import chosen_device, say
 from zerotag.errors import ZerotagError
 from zerotag.render.progress import LiveBar
@@ -16,11 +17,25 @@ if TYPE_CHECKING:
     from zerotag.bulk.inputs import Inputs
     from zerotag.bulk.markers import Done
     from zerotag.bulk.plan import Options, Plan
+    from zerotag.bulk.ray_engine import Cluster, Share
     from zerotag.bulk.run import Progress
     from zerotag.io.stores import Store
 
 _PANEL = "More than one machine"
-_OF_A_PLAN = ("model", "plan", "shard", "status", "merge", "engine", "address", "workers", "device", "overwrite", "out")
+_OF_A_PLAN = (
+    "model",
+    "plan",
+    "shard",
+    "status",
+    "merge",
+    "engine",
+    "address",
+    "workers",
+    "gpus",
+    "device",
+    "overwrite",
+    "out_name",
+)
 
 Shards = Annotated[
     int | None,
@@ -48,8 +63,40 @@ Merge = Annotated[
 ]
 
 
-def refuse_without_a_plan(number: int | None, *, status: bool, merge: bool) -> None:
+Engine = Annotated[
+    str | None,
+    typer.Option(help="ray: hand the shards out to the workers of Ray. [this process]", rich_help_panel=_PANEL),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(help="Of Ray's cluster: auto, or host:port. [one of this machine alone]", rich_help_panel=_PANEL),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="Workers of Ray. [one for each GPU or processor]", rich_help_panel=_PANEL),
+]
+Gpus = Annotated[
+    float, typer.Option("--gpus", min=0.0, help="Of a GPU for each worker of Ray.", rich_help_panel=_PANEL)
+]
+
+
+def cluster_of(engine: str | None, address: str | None, workers: int | None, gpus: float) -> Cluster | None:
+    """Where Ray is, if it is to be used."""
+    from zerotag.bulk.ray_engine import Cluster
+
+    if engine not in (None, "ray"):
+        raise ZerotagError(f"there is no engine {engine!r}; there is: ray")
+    if engine is None and (address is not None or workers is not None):
+        raise ZerotagError("--address and --workers are Ray's: give --engine ray")
+    return Cluster(address, workers, gpus) if engine else None
+
+
+def refuse_without_a_plan(
+    number: int | None, shards: int | None, cluster: Cluster | None, *, status: bool, merge: bool
+) -> None:
     """Refuse options that mean something with a plan alone."""
+    if cluster and not shards:
+        raise ZerotagError("--engine hands out shards: give --shards N and --out FOLDER, or --plan FILE")
     if number is not None or status or merge:
         raise ZerotagError("--shard, --status and --merge need --plan FILE; --shards N makes a plan")
 
@@ -66,8 +113,8 @@ def device_kind(model: str, device: str | None) -> str:
 
 
 def write_the_plan(
-    model: str, inputs: Inputs, options: Options, out: Path | None, count: int, *, overwrite: bool
-) -> None:
+    model: str, inputs: Inputs, options: Options, out: str | None, count: int, *, overwrite: bool
+) -> tuple[Plan, Store]:
     """Cut the inputs into shards and write the plan, and say what comes next."""
     from zerotag.bulk.cutting import cut
     from zerotag.bulk.plan import PLAN, Model, Plan, write_plan
@@ -96,7 +143,7 @@ def write_the_plan(
         inputs=tuple((source.name, size) for source, size in zip(inputs.sources, inputs.sizes, strict=True)),
         shards=shards,
     )
-    store = store_at(str(out))
+    store = store_at(out)
     new = write_plan(store, plan, overwrite=overwrite)
     file = f"{out}/{PLAN}"
     fewer = " (there are not more places to cut)" if len(shards) < count else ""
@@ -104,6 +151,7 @@ def write_the_plan(
     say(f"zerotag label --plan {file}              does all that no other process does")
     say(f"zerotag label --plan {file} --shard 0    does one, up to {len(shards) - 1}")
     say(f"zerotag label --plan {file} --status     says how far they are")
+    return plan, store
 
 
 def work_on_the_plan(
@@ -114,8 +162,9 @@ def work_on_the_plan(
     number: int | None,
     status: bool,
     merge: bool,
-    out: Path | None,
+    out: str | None,
     device: str | None,
+    cluster: Cluster | None,
     overwrite: bool,
 ) -> None:
     """Do some of a plan, say how far it is, or put its shards together."""
@@ -134,6 +183,8 @@ def work_on_the_plan(
     elif merge:
         assert out is not None
         _merge(plan, store, out, overwrite=overwrite)
+    elif cluster and number is None:
+        work_on_ray(plan, store, cluster, model)
     else:
         _work(plan, store, model, number, device, again=overwrite)
 
@@ -162,11 +213,29 @@ def _work(plan: Plan, store: Store, model: str | None, number: int | None, devic
                 say(f"shard {number}: {'was done before, ' if known and not again else ''}{_in_short(done)}")
                 return
             failed = do_all(worker, say)
+    _close(plan, failed)
+
+
+def work_on_ray(plan: Plan, store: Store, cluster: Cluster, model: str | None) -> None:
+    """Have a plan done by the workers of Ray."""
+    from zerotag.bulk.ray_engine import RayEngine
+
+    with LiveBar(say) as bar:
+
+        def show(share: Share) -> None:
+            if bar.live:
+                bar.draw(describe_share(share), share.shards_done, share.shards)
+            elif bar.silent_for_long:
+                bar.say(describe_share(share))
+
+        _close(plan, RayEngine(plan, store.place, cluster, model).run(show))
+
+
+def _close(plan: Plan, failed: Collection[int]) -> None:
+    count = len(plan.shards)
     if failed:
-        raise ZerotagError(
-            f"{len(failed):,} of {len(plan.shards):,} shards failed, the first is {failed[0]}; --status says why"
-        )
-    say(f"all {len(plan.shards):,} shards are done")
+        raise ZerotagError(f"{len(failed):,} of {count:,} shards failed, the first is {min(failed)}; --status says why")
+    say(f"all {count:,} shards are done")
 
 
 def _in_short(done: Done) -> str:
@@ -181,10 +250,14 @@ def _show_status(plan: Plan, store: Store) -> None:
         typer.echo(line)
 
 
-def _merge(plan: Plan, store: Store, out: Path, *, overwrite: bool) -> None:
+def _merge(plan: Plan, store: Store, name: str, *, overwrite: bool) -> None:
     from zerotag.bulk.journal import rejects_of
     from zerotag.bulk.merge import merge
+    from zerotag.io.stores import is_url
 
+    if is_url(name):
+        raise ZerotagError(f"{name}: --merge writes a file of this machine; copy it there, or use the folder of shards")
+    out = Path(name)
     for place in (out, rejects_of(out)):
         if place.exists() and not overwrite:
             raise ZerotagError(f"{place} exists; choose another name or give --overwrite")

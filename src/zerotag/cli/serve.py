@@ -6,7 +6,7 @@ import logging
 import os
 import re
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +14,7 @@ import typer
 
 from zerotag.cli.options import Device, chosen_device
 from zerotag.errors import ZerotagError
+from zerotag.io.locks import only_us
 
 _KEY_VARIABLE = "ZEROTAG_API_KEY"
 _SHORTEST_KEY = 16
@@ -22,8 +23,9 @@ _NAME = re.compile(r"[\w.-]{1,100}")
 
 def serve(
     models: Annotated[
-        list[str], typer.Argument(metavar="MODEL_DIR...", help="Model folders; NAME=DIR gives one another name.")
-    ],
+        list[str] | None,
+        typer.Argument(metavar="[MODEL_DIR...]", help="Model folders; NAME=DIR gives one another name."),
+    ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on; one that others can reach needs an API key.")] = (
         "127.0.0.1"
     ),
@@ -40,13 +42,25 @@ def serve(
     shutdown_seconds: Annotated[
         float, typer.Option(help="Time for accepted requests to finish after Ctrl-C or SIGTERM.", min=0.0)
     ] = 30.0,
+    workspace: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for files, trainings, models and corrections of the page. "
+            "[on this machine alone: zerotag's folder among your settings]"
+        ),
+    ] = None,
+    no_workspace: Annotated[
+        bool, typer.Option("--no-workspace", help="Only label: nothing is trained, and nothing is stored.")
+    ] = False,
     device: Device = None,
 ) -> None:
-    """Show the words on a page, and label over HTTP.
+    """Show the words on a page, and label over HTTP; without a model, train one there.
 
     Ctrl-C or SIGTERM ends it after the requests it has accepted, or after --shutdown-seconds.
     """
-    folders = _folders(models)
+    folders = _folders(models or [])
+    if no_workspace and (workspace is not None or not folders):
+        raise ZerotagError("--no-workspace needs a MODEL_DIR to label with, and no --workspace")
     key = _api_key(api_key_file)
     try:
         import fastapi  # noqa: F401
@@ -66,6 +80,7 @@ def serve(
                 f"others can reach {host}: set an API key in {_KEY_VARIABLE} or --api-key-file, or leave --host out"
             )
         from zerotag.serve.app import create_app
+        from zerotag.serve.workspace.settings import WorkspaceSettings
 
         logging.basicConfig(format="%(message)s", level=logging.WARNING)
         logging.getLogger("zerotag.serve").setLevel(logging.INFO)
@@ -75,9 +90,15 @@ def serve(
             request_seconds=request_seconds,
             shutdown_seconds=shutdown_seconds,
         )
-        app = create_app(folders, settings, device=chosen_device(device))
+        place = _workspace(workspace, needed=not folders, local=local, unwanted=no_workspace)
+        app = create_app(
+            folders,
+            settings,
+            device=chosen_device(device),
+            workspace=None if place is None else WorkspaceSettings(folder=place),
+        )
         address = address_of(bound)
-        typer.echo(f"{', '.join(folders)}: {address} (Ctrl-C ends it)")
+        typer.echo(f"{', '.join(folders) or 'no model yet'}: {address} (Ctrl-C ends it)")
         if open_page or (open_page is None and local and sys.stdout.isatty()):
             import webbrowser
 
@@ -91,6 +112,27 @@ def serve(
             # Torch must not be met by the end of the interpreter in the midst of a batch.
             sys.stdout.flush()
             os._exit(130)
+
+
+def _workspace(given: Path | None, *, needed: bool, local: bool, unwanted: bool) -> Path | None:
+    """The folder of the workspace, if there is one: by default a person's own, which others do not get to use."""
+    if unwanted:
+        return None
+    if given is not None:
+        return given
+    if not local:
+        if needed:
+            raise ZerotagError("others can reach this address: name a MODEL_DIR, or a --workspace that they may use")
+        return None
+    own = Path(typer.get_app_dir("zerotag")) / "workspace"
+    try:
+        with only_us(own / "workspace") if own.exists() else nullcontext():
+            return own
+    except ZerotagError:
+        if needed:
+            raise
+        typer.echo(f"another service uses {own}: this one only labels; give it a --workspace of its own", err=True)
+        return None
 
 
 def _folders(models: list[str]) -> dict[str, Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,6 +27,7 @@ from zerotag.cli.options import (
     say,
 )
 from zerotag.cli.training_summary import about_data, about_words
+from zerotag.cli.update import update_model
 from zerotag.config import PRESETS, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.render.progress import TrainingProgress, duration
@@ -43,10 +45,18 @@ _ENCODERS = ", ".join(f"{name} {model.encoder}" for name, (model, _) in PRESETS.
 
 
 def train(
-    train: Annotated[
-        Path, typer.Argument(metavar="TRAIN", help="Sentences with labels: .tsv, .csv, .jsonl, .parquet or .m2.")
-    ],
     out: Annotated[Path, typer.Option(help="Folder for the model.")],
+    train: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="TRAIN...", help="Sentences with labels: .tsv, .csv, .jsonl, .parquet or .m2."),
+    ] = None,
+    words: Annotated[
+        list[Path] | None,
+        typer.Option("--words", help="Some sentences with labels on words, to learn from as well; may be repeated."),
+    ] = None,
+    start: Annotated[
+        Path | None, typer.Option("--from", help="Model to go on from with --words; TRAIN may then be left out.")
+    ] = None,
     dev: Annotated[Path | None, typer.Option(help="Development sentences. [a tenth of the training ones]")] = None,
     preset: Annotated[str, typer.Option(help=f"Settings to start from: {', '.join(PRESETS)}.")] = "default",
     encoder: Annotated[
@@ -96,7 +106,7 @@ def train(
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Train a word labeller on sentence labels.
+    """Train a word labeller on sentence labels, and with --words on the labelled words of some sentences.
 
     Rows that are empty or broken are counted and left out. Killed or stopped, the same command goes on where it was.
     """
@@ -104,6 +114,13 @@ def train(
     from zerotag.io.model_folder import check_place
 
     check_place(out)
+    if start is not None:
+        require_absent(out, overwrite)
+        chosen = columns(text_column, label_column, negative, input_format, label_name, label_names)
+        update_model(start, words, train or [], dev, out, chosen, chosen_device(device), strict=strict)
+        return
+    if not train:
+        raise ZerotagError("no training sentences: name a file, or a model to go on from with --from and --words")
     unfinished = out.with_name(out.name + ".partial")
     if not _only_tidying_up_is_left(unfinished):
         require_absent(out, overwrite)
@@ -132,6 +149,8 @@ def train(
     chosen_columns = columns(
         text_column, label_column, negative, input_format, label_name, label_names, model_config.segmenter
     )
+    from zerotag.io import read_corrected
+
     corpus, dev_corpus, remarks, left_out = _read(train, dev, chosen_columns, strict=strict)
     from zerotag.training.exclusive import are_exclusive, exclusive_rules
     from zerotag.training.recipe import train as train_labeller
@@ -139,12 +158,14 @@ def train(
     exclude = are_exclusive(corpus, "auto" if exclusive is None else exclusive)
     if len(corpus.label_names) > 1 and all(any(example.labels) for example in corpus.examples):
         how = "as classes of which a sentence has one; --independent learns them apart" if exclude else "apart"
+        files = ", ".join(map(str, train))
         say(
-            f"{train}: every sentence has one of the labels {one_line(', '.join(corpus.label_names))}, and all are "
+            f"{files}: every sentence has one of the labels {one_line(', '.join(corpus.label_names))}, and all are "
             f"learnt, {how}; if one of them means that there is no label, say so with --negative"
         )
 
-    start = time.monotonic()
+    examples = None if words is None else read_corrected(words, columns=chosen_columns, label_names=corpus.label_names)
+    started = time.monotonic()
     try:
         with TrainingProgress(say) as progress, between_steps() as stop:
 
@@ -170,6 +191,11 @@ def train(
         raise ZerotagError(f"{error} ({left_out})") if left_out and remarks else error from None
     if exclude:
         labeller = labeller.with_rules(exclusive_rules(labeller.rules, corpus))
+    if examples is not None:
+        from zerotag.training.few_labels import update
+
+        with TrainingProgress(say) as progress:
+            labeller = update(labeller, examples.examples, corpus, dev_corpus, on_progress=progress.show)
     labeller.save_pretrained(out)
     delete_folder(unfinished)
     settings = labeller.manifest.model
@@ -178,7 +204,7 @@ def train(
     f1 = labeller.manifest.scores["dev sentence F1"]
     typer.echo(
         f"{out}: labels {one_line(', '.join(labeller.label_names))}; depth {settings.depth} of {settings.encoder}; "
-        f"dev sentence F1 {100 * f1:.1f}; trained in {duration(time.monotonic() - start)}"
+        f"dev sentence F1 {100 * f1:.1f}; trained in {duration(time.monotonic() - started)}"
     )
     if settings.head != "cls":
         for line in about_words(labeller, corpus):
@@ -187,24 +213,31 @@ def train(
 
 
 def _read(
-    train: Path, dev: Path | None, chosen: Columns, *, strict: bool
+    train: Sequence[Path], dev: Path | None, chosen: Columns, *, strict: bool
 ) -> tuple[Corpus[Example], Corpus[Example] | None, list[str], str]:
     """The corpora to train on and to develop by, what is to be said of them, and how much was left out, if it was."""
     from zerotag.io.reading import read_training_data
     from zerotag.io.training_data import overlap
 
-    found = read_training_data(train, columns=chosen, strict=strict)
-    remarks = [*about_data(train, found)]
+    first, *others = train
+    found = read_training_data(first, columns=chosen, strict=strict)
+    remarks = [*about_data(first, found)]
     left_out = " ".join(map(str.strip, remarks[:2])) if found.problems else ""
+    corpus = found.corpus
+    for other in others:
+        more = read_training_data(other, columns=chosen, label_names=corpus.label_names, strict=strict)
+        remarks += about_data(other, more)
+        corpus = replace(corpus, examples=(*corpus.examples, *more.corpus.examples))
     if dev is None:
-        return found.corpus, None, remarks, left_out
-    dev_found = read_training_data(dev, columns=chosen, label_names=found.corpus.label_names, strict=strict)
+        return corpus, None, remarks, left_out
+    dev_found = read_training_data(dev, columns=chosen, label_names=corpus.label_names, strict=strict)
     remarks += about_data(dev, dev_found)
-    if shared := overlap(found.corpus, dev_found.corpus):
+    if shared := overlap(corpus, dev_found.corpus):
         remarks.append(
-            f"{dev}: {shared:,} of {len(dev_found.corpus):,} sentences are in {train}, too, and say little of others"
+            f"{dev}: {shared:,} of {len(dev_found.corpus):,} sentences are in {', '.join(map(str, train))}, too, "
+            "and say little of others"
         )
-    return found.corpus, dev_found.corpus, remarks, left_out
+    return corpus, dev_found.corpus, remarks, left_out
 
 
 def _tell_of_thresholds_by_nothing(labeller: WordLabeller) -> None:

@@ -28,6 +28,15 @@ CURVE_SENTENCES = 100  # as if the curve had been counted on so many sentences, 
 THRESHOLD_SENTENCES = 10  # and the threshold from sentence labels had been found on so many
 
 
+def sentence_weights(labels: BoolArray, base_rate: float) -> Floats:
+    """How much each sentence counts, as if they had been drawn at the base rate."""
+    share = float(labels.mean())
+    if share in (0, 1):  # the scores of others are unknown
+        return np.ones(len(labels))
+    weights: Floats = np.where(labels, base_rate / share, (1 - base_rate) / (1 - share))
+    return weights
+
+
 class LabelledWords(NamedTuple):
     """The words of labelled sentences in a row, for one label; sentences count by their weight."""
 
@@ -41,10 +50,7 @@ class LabelledWords(NamedTuple):
         cls, scores: Sequence[FloatArray], gold: Sequence[BoolArray], labels: BoolArray, base_rate: float
     ) -> LabelledWords:
         """Of sentences with and without the label, which count as if they had been drawn at the base rate."""
-        share = labels.mean()
-        weights = np.where(labels, base_rate / max(share, 1e-9), (1 - base_rate) / max(1 - share, 1e-9))
-        if labels.all() or not labels.any():  # the others' scores are unknown
-            weights = np.ones(len(labels))
+        weights = sentence_weights(labels, base_rate)
         return cls(
             np.concatenate(scores),
             np.concatenate(gold).astype(np.float64),

@@ -180,10 +180,11 @@ def delete_folder(folder: Path) -> None:
 def delete_our_folder(folder: Path) -> None:
     """The same for whoever holds the lock of the folder."""
     deleted = _beside(folder, _DELETED)
-    disk.remove(deleted)
-    disk.rename(folder, deleted)
-    disk.sync(folder.parent)
-    disk.remove(deleted)
+    disk.remove(deleted)  # what a kill left
+    if folder.exists():
+        disk.rename(folder, deleted)
+        disk.sync(folder.parent)
+        disk.remove(deleted)
 
 
 def make_folders(folder: Path) -> None:

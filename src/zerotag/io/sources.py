@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from zerotag.errors import ZerotagError
 from zerotag.io.pipes import Arriving
+from zerotag.io.stores import is_url, matching, opened_raw, store_error
 
 PACKED = (".gz", ".zst")
 _STDIN = "standard input"
@@ -38,11 +39,11 @@ def expanded(names: Sequence[str]) -> list[str]:
 
 
 def _is_pattern(name: str) -> bool:
-    return glob.has_magic(name) and not Path(name).exists()
+    return glob.has_magic(name) and (is_url(name) or not Path(name).exists())
 
 
 def _fitting(pattern: str) -> list[str]:
-    found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (which would change how they are written)
+    found = matching(pattern)
     if not found:
         raise ZerotagError(f"{pattern}: no such file, nor any that fits the pattern")
     return found
@@ -162,17 +163,23 @@ class Source:
             if self._packing == ".zst" and error.errno is None:  # how Arrow reports it
                 raise ZerotagError(f"{self.name}: damaged zstd file ({error}); pack or fetch it again") from None
             raise ZerotagError(f"{self.name}: cannot be read ({error.strerror or error})") from None
+        except ZerotagError:
+            raise
+        except Exception as error:
+            if self.path is None or isinstance(self.path, Path):
+                raise
+            raise store_error(self.name, error) from None
 
 
 def _opened(path: Path, observer: Callable[[int, memoryview], None] | None) -> BinaryIO:
-    file = path.open("rb", buffering=0)
+    file = opened_raw(path)
     return cast(BinaryIO, io.BufferedReader(file if observer is None else _Observed(file, observer), _BUFFER))
 
 
 class _Observed(io.RawIOBase):
     """A file whose bytes somebody sees as they are read."""
 
-    def __init__(self, file: io.FileIO, observer: Callable[[int, memoryview], None]) -> None:
+    def __init__(self, file: io.RawIOBase, observer: Callable[[int, memoryview], None]) -> None:
         self._file = file
         self._observer = observer
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import io
 import re
 import tempfile
 import uuid
@@ -15,6 +17,7 @@ from zerotag.io.files import disk, explained, make_folders, put
 from zerotag.io.locks import only_us
 
 DESKS = "work"
+_READ_AHEAD = 8 << 20  # bytes; each request to a store takes a tenth of a second
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://")
 _OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az"}  # what is uploaded is there at once, or not at all
 
@@ -22,6 +25,34 @@ _OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az"}  # what is up
 def is_url(place: str) -> bool:
     """Whether a place is in a store, and not on this machine."""
     return _URL.match(place) is not None
+
+
+def path_of(place: str) -> Path:
+    """The path of a file, or of one in a store: that is no `Path`, but all that we ask of one it answers."""
+    if not is_url(place):
+        return Path(place)
+    with _extra_needed(place):
+        from upath import UPath
+
+        return cast(Path, UPath(place))
+
+
+def opened_raw(path: Path) -> io.RawIOBase:
+    """A file, to be read, as it is and by large pieces; of one in a store just the pieces that are asked for."""
+    if isinstance(path, Path):
+        return path.open("rb", buffering=0)
+    with store_errors_explained(str(path)):
+        remote: Any = path
+        return cast(io.RawIOBase, remote.fs.open(remote.path, "rb", block_size=_READ_AHEAD, cache_type="readahead"))
+
+
+def matching(pattern: str) -> list[str]:
+    """The files that fit a pattern, in their order."""
+    if not is_url(pattern):
+        return sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (which would change how they are written)
+    with store_errors_explained(pattern):
+        fs, path = _file_system(pattern)
+        return sorted(fs.unstrip_protocol(name) for name in fs.glob(path))
 
 
 def store_at(place: str) -> Store:
@@ -151,39 +182,39 @@ class RemoteStore:
 
     def __init__(self, url: str) -> None:
         self.place = url
-        self._fs, self._root = file_system(url)
+        self._fs, self._root = _file_system(url)
 
     def read(self, name: str) -> bytes:
         """All of a file."""
-        with _explained(self._url(name)):
+        with store_errors_explained(self._url(name)):
             return cast(bytes, self._fs.cat_file(self._path(name)))
 
     def opened(self, name: str) -> BinaryIO:
         """A file, to be read."""
-        with _explained(self._url(name)):
+        with store_errors_explained(self._url(name)):
             return cast(BinaryIO, self._fs.open(self._path(name), "rb"))
 
     def write(self, name: str, content: bytes) -> None:
         """Upload some bytes."""
-        with _explained(self._url(name)), self._placed(name) as place:
+        with self._placed(name) as place:
             self._fs.pipe_file(place, content)
 
     def take(self, file: Path, name: str) -> None:
         """Upload a file, in several parts if it is large; they become a file once all are there."""
-        with _explained(self._url(name)), self._placed(name) as place:
+        with self._placed(name) as place:
             self._fs.put_file(str(file), place)
         file.unlink()
 
     def remove(self, name: str) -> None:
         """Remove a file."""
-        with _explained(self._url(name)):
+        with store_errors_explained(self._url(name)):
             self._fs.invalidate_cache()
             if self._fs.exists(self._path(name)):
                 self._fs.rm_file(self._path(name))
 
     def size(self, name: str) -> int | None:
         """How many bytes a file has."""
-        with _explained(self._url(name)):
+        with store_errors_explained(self._url(name)):
             self._fs.invalidate_cache()
             try:
                 return int(self._fs.info(self._path(name))["size"])
@@ -192,7 +223,7 @@ class RemoteStore:
 
     def names(self, folder: str) -> list[str]:
         """The files in a folder of it."""
-        with _explained(self._url(folder)):
+        with store_errors_explained(self._url(folder)):
             self._fs.invalidate_cache()
             try:
                 found = self._fs.ls(self._path(folder), detail=False)
@@ -202,7 +233,7 @@ class RemoteStore:
 
     def clear(self, folder: str) -> None:
         """Remove a folder of it."""
-        with _explained(self._url(folder)):
+        with store_errors_explained(self._url(folder)):
             self._fs.invalidate_cache()
             if self._fs.exists(self._path(folder)):
                 self._fs.rm(self._path(folder), recursive=True)
@@ -217,14 +248,17 @@ class RemoteStore:
     def _placed(self, name: str) -> Iterator[str]:
         """Where to upload something, so that nobody sees half of it."""
         place = self._path(name)
-        if not _OBJECT_STORES.isdisjoint(_protocols(self._fs)):
-            yield place
-            return
         folder, _, own = place.rpartition("/")
-        new = f"{folder}/.{own}.{uuid.uuid4().hex}"
-        self._fs.makedirs(folder, exist_ok=True)
-        yield new
-        self._fs.mv(new, place)
+        at_once = not _OBJECT_STORES.isdisjoint(_protocols(self._fs))
+        new = place if at_once else f"{folder}/.{own}.{uuid.uuid4().hex}"
+        try:
+            if not at_once:
+                self._fs.makedirs(folder, exist_ok=True)
+            yield new
+            if not at_once:
+                self._fs.mv(new, place)
+        except Exception as error:
+            raise store_error(self._url(name), error) from error
 
     def _path(self, name: str) -> str:
         return f"{self._root.rstrip('/')}/{name}"
@@ -233,14 +267,20 @@ class RemoteStore:
         return f"{self.place.rstrip('/')}/{name}"
 
 
-def file_system(url: str) -> tuple[Any, str]:
+def _file_system(url: str) -> tuple[Any, str]:
     """The file system of a URL, as fsspec has it, and the path there."""
-    from fsspec.core import url_to_fs
+    with _extra_needed(url):
+        from fsspec.core import url_to_fs
 
-    try:
         return cast(tuple[Any, str], url_to_fs(url))
+
+
+@contextmanager
+def _extra_needed(url: str) -> Iterator[None]:
+    try:
+        yield
     except (ImportError, ValueError) as error:
-        raise ZerotagError(f"{url}: {error}; for S3: pip install 'zerotag[storage]'") from None
+        raise ZerotagError(f"{url}: {error}; S3 needs: pip install 'zerotag[storage]'") from None
 
 
 def _protocols(fs: Any) -> set[str]:
@@ -248,12 +288,17 @@ def _protocols(fs: Any) -> set[str]:
 
 
 @contextmanager
-def _explained(url: str) -> Iterator[None]:
-    """Say in one line what a store complains about; every store has errors of its own."""
+def store_errors_explained(url: str) -> Iterator[None]:
+    """Say in one line what a store complains about."""
     try:
         yield
     except (FileNotFoundError, ZerotagError):
         raise
     except Exception as error:
-        reason = str(error).strip().partition("\n")[0] or type(error).__name__
-        raise ZerotagError(f"{url}: the store answers: {reason}") from error
+        raise store_error(url, error) from error
+
+
+def store_error(url: str, error: Exception) -> ZerotagError:
+    """What a store complains about, in one line; every store has errors of its own."""
+    reason = str(error).strip().partition("\n")[0] or type(error).__name__
+    return ZerotagError(f"{url}: the store answers: {reason}")

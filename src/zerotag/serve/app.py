@@ -27,6 +27,9 @@ from zerotag.serve.models import ServedModel, Task
 from zerotag.serve.problems import HttpError
 from zerotag.serve.requests import LabelRequest, read_request
 from zerotag.serve.settings import Settings
+from zerotag.serve.workspace.routes import add_routes
+from zerotag.serve.workspace.settings import WorkspaceSettings
+from zerotag.serve.workspace.workspace import Workspace
 from zerotag.text.segmentation import Segmenter, split
 
 if TYPE_CHECKING:
@@ -34,17 +37,32 @@ if TYPE_CHECKING:
 
 
 def create_app(
-    models: Mapping[str, Path], settings: Settings | None = None, *, device: str | torch.device | None = None
+    models: Mapping[str, Path],
+    settings: Settings | None = None,
+    *,
+    device: str | torch.device | None = None,
+    workspace: WorkspaceSettings | None = None,
 ) -> FastAPI:
-    """A service for model folders by name; the first is the default. Raises ZerotagError if one cannot be loaded."""
+    """A service for model folders by name; the first is the default. Raises ZerotagError if one cannot be loaded.
+
+    With a workspace, models can be trained on the page.
+    """
     settings = settings or Settings()
     metrics = Metrics()
     registry = ModelRegistry(models, settings, metrics, device=device)
+    work = None if workspace is None else Workspace(workspace, registry.add)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         registry.start()
+        if work is not None:
+            for name, folder in work.models.items():
+                if registry.get(name) is None:
+                    await registry.add(name, folder)
+            work.start()
         yield
+        if work is not None:
+            await work.close()
         await registry.close()
 
     app = FastAPI(
@@ -116,17 +134,21 @@ def create_app(
         return Response(f'{head[:-1]}, "results": [{", ".join(records)}]}}', media_type="application/json")
 
     def segmenter_of(name: str | None) -> Segmenter:
-        model = registry.get(registry.default if name is None else name)
+        chosen = registry.default if name is None else name
+        model = None if chosen is None else registry.get(chosen)
         return split if model is None else model.labeller.segment
 
+    if work is not None:
+        add_routes(app, work, registry, settings)
     app.openapi()["components"] = openapi.COMPONENTS  # it is kept from now on
     return app
 
 
 def _model(registry: ModelRegistry, asked: LabelRequest) -> ServedModel:
-    model = registry.get(registry.default if asked.model is None else asked.model)
+    name = registry.default if asked.model is None else asked.model
+    model = None if name is None else registry.get(name)
     if model is None:
-        names = ", ".join(model.name for model in registry)
+        names = ", ".join(model.name for model in registry) or "none"
         raise HttpError(404, "unknown_model", f"there is no such model; there are: {names}", where="model")
     return model
 

@@ -53,12 +53,12 @@ class ModelRegistry:
         self._broken: set[str] = set()  # names whose folders changed into something that cannot be loaded
         self._hanging: dict[str, str] = {}  # what did not end in time, listing or loading, by name
         self._closing: dict[ServedModel, asyncio.Task[None]] = {}  # models that were replaced
-        self._watches: list[asyncio.Task[None]] = []
+        self._watches: dict[str, asyncio.Task[None]] = {}
 
     @property
-    def default(self) -> str:
-        """The name of the model that answers when a request names none."""
-        return next(iter(self._models))
+    def default(self) -> str | None:
+        """The name of the model that answers when a request names none, if there is one."""
+        return next(iter(self._models), None)
 
     @property
     def is_idle(self) -> bool:
@@ -71,6 +71,29 @@ class ModelRegistry:
     def get(self, name: str) -> ServedModel | None:
         """The model of a name."""
         return self._models.get(name)
+
+    async def add(self, name: str, folder: Path) -> None:
+        """Serve one more model; if its folder cannot be loaded, that is logged."""
+        self._folders[name] = folder.absolute()
+        self._seen[name] = fingerprint(folder)
+        try:
+            model = await self._in_time(name, "loading", self._load, name)
+        except Exception as error:  # a model that was just trained must not end the service
+            reason = error if isinstance(error, ZerotagError) else type(error).__name__
+            logger.error("model %s cannot be loaded: %s", name, reason)
+            return
+        self._models[name] = model
+        model.start()
+        self._watches[name] = asyncio.get_running_loop().create_task(self._watch(name))
+        logger.info("model %s was added", name)
+
+    async def remove(self, name: str) -> None:
+        """Serve a model no longer, once it has answered what it was asked."""
+        if name in self._watches:
+            self._watches.pop(name).cancel()
+        model = self._models.pop(name, None)
+        if model is not None:
+            await model.close()
 
     def problems(self) -> dict[str, str]:
         """What keeps models, by name, from being ready."""
@@ -97,7 +120,7 @@ class ModelRegistry:
             model.start()
         loop = asyncio.get_running_loop()
         # One watch for each: a folder that hangs must not keep the others from being reloaded.
-        self._watches = [loop.create_task(self._watch(name)) for name in self._folders]
+        self._watches = {name: loop.create_task(self._watch(name)) for name in self._folders}
 
     def abort(self) -> None:
         """Cancel all work that is not done, answer its requests with an error, and log how many that were."""
@@ -109,9 +132,9 @@ class ModelRegistry:
 
     async def close(self) -> None:
         """Finish what was accepted, and end; work that was cancelled and does not end is left behind."""
-        for watch in self._watches:
+        for watch in self._watches.values():
             watch.cancel()
-        await asyncio.gather(*self._watches, return_exceptions=True)
+        await asyncio.gather(*self._watches.values(), return_exceptions=True)
         closing = asyncio.gather(*(model.close() for model in self), *self._closing.values())
         try:
             await asyncio.wait_for(closing, _CLOSE_SECONDS)

@@ -116,7 +116,7 @@ METRICS = _route(
 def models(limits: Limits) -> dict[str, Any]:
     """Of /v1/models."""
     its_limits = _object(dict.fromkeys(limits.__slots__, _COUNT))
-    answer = _answer("Models and limits", _object({"models": _list(_MODEL, minItems=1), "limits": its_limits}))
+    answer = _answer("Models and limits", _object({"models": _list(_MODEL), "limits": its_limits}))
     return _route("The models, and the largest request that is taken", answer, _LOCKED, openapi_extra=_KEY)
 
 

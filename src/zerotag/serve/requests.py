@@ -37,18 +37,30 @@ class LabelRequest:
 
 async def read_request(request: Request, settings: Settings, segmenter_of: SegmenterOf) -> LabelRequest:
     """The request of a client, or the problem with it."""
+    body = await _json_body(request, settings)
+    if len(body) <= _PARSED_AT_ONCE:
+        return parse(body, settings.limits, segmenter_of)
+    return await asyncio.to_thread(parse, body, settings.limits, segmenter_of)
+
+
+async def read_json(request: Request, settings: Settings) -> dict[str, Any]:
+    """The JSON object of a request, or the problem with it."""
+    document = _json(await _json_body(request, settings))
+    if not isinstance(document, dict):
+        _wrong("the request is not a JSON object")
+    return document
+
+
+async def _json_body(request: Request, settings: Settings) -> bytes:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":  # which also keeps out the forms of other people's web pages
         raise HttpError(415, "not_json", "send the request as JSON, with Content-Type: application/json")
     try:
         async with asyncio.timeout(settings.body_seconds):
-            body = await _read_body(request, settings.limits.body_bytes)
+            return await _read_body(request, settings.limits.body_bytes)
     except TimeoutError:
         message = f"the request did not arrive within {settings.body_seconds:g} seconds"
         raise HttpError(408, "too_slow", message) from None
-    if len(body) <= _PARSED_AT_ONCE:
-        return parse(body, settings.limits, segmenter_of)
-    return await asyncio.to_thread(parse, body, settings.limits, segmenter_of)
 
 
 async def _read_body(request: Request, limit: int) -> bytes:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
+from zerotag.io.corrections import as_corrected
 from zerotag.io.in_memory import as_training_data
 from zerotag.io.training_data import TrainingData, overlap
 from zerotag.labeller import WordLabeller
 from zerotag.render.progress import TrainingProgress
-from zerotag.training import recipe
+from zerotag.training import few_labels, recipe
 from zerotag.training.exclusive import are_exclusive, exclusive_rules
 from zerotag.training.loop import Progress
 
@@ -35,6 +36,7 @@ def train(
     negative: str | Sequence[str] | None = None,
     label_names: Sequence[str] | None = None,
     dev: Any = None,
+    words: Any = None,
     exclusive: bool | Literal["auto"] = "auto",
     encoder: str | Path | None = None,
     segmenter: str | None = None,
@@ -45,7 +47,10 @@ def train(
     strict: bool = False,
     progress: bool | Callable[[Progress], None] = True,
 ) -> WordLabeller:
-    """Train a word labeller on sentence labels. No word label can reach it: a corpus to train on has no place for one.
+    """Train a word labeller on sentence labels.
+
+    No word label can reach it, since a corpus to train on has no place for one, but through `words`: then some labelled
+    words correct what sentence labels taught, and the model says of how many sentences.
 
     Args:
         data: sentences with labels: the path of a file (CSV, TSV, JSON lines, Parquet, M2), a table of pandas, polars,
@@ -60,6 +65,7 @@ def train(
             datasets knows.
         dev: development sentences, of the same kind as `data`: they choose the epoch and the thresholds. By default a
             tenth of the training sentences is taken.
+        words: some sentences with labelled words: files, or what `zerotag.read_corrected` returns.
         exclusive: whether the labels exclude one another, so that a sentence or word gets one of them. By default they
             do if every training sentence has exactly one of several labels.
         encoder: the pre-trained encoder to start from: a folder, or a name on the Hugging Face hub. By default the
@@ -114,7 +120,13 @@ def train(
             device=device,
             on_progress=tell,
         )
-    return labeller.with_rules(exclusive_rules(labeller.rules, corpus)) if exclude else labeller
+        if exclude:
+            labeller = labeller.with_rules(exclusive_rules(labeller.rules, corpus))
+        if words is None:
+            return labeller
+        examples = as_corrected(words, label_names=labeller.label_names)
+        dev_corpus = None if dev_found is None else dev_found.corpus
+        return few_labels.update(labeller, examples, corpus, dev_corpus, on_progress=tell)
 
 
 def _warn_of_problems(found: TrainingData, dev: TrainingData | None) -> None:

@@ -82,7 +82,7 @@ def _opened(source: Source) -> Iterator[Any]:
     with source.opened_for_jumps(_MOST_UNPACKED) as file:
         try:
             yield pq.ParquetFile(file, pre_buffer=False)  # reading ahead would keep whole row groups in memory
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of names of columns
             reason = str(error).splitlines()[0]
             raise ZerotagError(
                 f"{source.name}: not a readable Parquet file ({reason}); write or fetch it again"

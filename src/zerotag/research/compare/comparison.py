@@ -90,6 +90,8 @@ def compare(
     else:
         side_by_side(groups, bench, min(jobs, len(groups)), listener.hear, deadline)
 
+    for group in groups_of(list(experiment.runs())):
+        bench.tidy(group)
     results = load_results(experiment, folder)
     if results.records:
         write_summary(results, folder)

@@ -66,7 +66,7 @@ class Workbench:
             return
         for run in group.runs:
             tell(self._attempt(run, splits, trained, heartbeat))
-        self._clear(group)
+        self.tidy(group)
 
     def _splits(self, corpus: str) -> Splits:
         if corpus not in self._corpora:
@@ -116,8 +116,8 @@ class Workbench:
         sha256 = self._experiment.corpus_sha256[group.corpus]
         return training_folder(self._results / "work", group.corpus, sha256, training, group.seed)
 
-    def _clear(self, group: Group) -> None:
-        """Delete the trained model once no run is left that needs it."""
+    def tidy(self, group: Group) -> None:
+        """Delete the trained model once no run is left that needs it; a kill may have come before."""
         if group.training is None:
             return
         dependent = (
@@ -126,6 +126,6 @@ class Workbench:
             if (run.corpus, run.method.training, run.seed) == (group.corpus, group.training, group.seed)
         )
         folder = self._folder(group)
-        if folder.exists() and all(run_path(self._results, run).exists() for run in dependent):
-            with suppress(OSError):  # what is left over harms nobody
+        if folder.parent.exists() and all(run_path(self._results, run).exists() for run in dependent):
+            with suppress(OSError, ZerotagError):  # what is left over harms nobody
                 delete_folder(folder)

@@ -35,7 +35,7 @@ export function setKey(key) {
  * @returns {Promise<Offer>}
  */
 export function fetchModels() {
-  return call("v1/models", {});
+  return ask("v1/models");
 }
 
 /**
@@ -47,27 +47,28 @@ export function fetchModels() {
  */
 export function label(texts, reading, signal) {
   const body = JSON.stringify({ texts, model: reading.model, method: reading.method });
-  return call("v1/label", { method: "POST", body, signal, headers: { "Content-Type": "application/json" } });
+  return ask("v1/label", { method: "POST", body, signal, headers: { "Content-Type": "application/json" } });
 }
 
 /** @type {Record<number, string>} */
-const KINDS = { 401: "key", 403: "key", 413: "large", 422: "invalid", 429: "busy", 503: "unavailable" };
+const KINDS = { 401: "key", 403: "failed", 413: "large", 422: "invalid", 429: "busy", 503: "unavailable" };
 
 /**
+ * What an address of the service answers, as JSON or as text; nothing for an answer without content.
  * @param {string} path
- * @param {RequestInit & {headers?: Record<string, string>}} options
+ * @param {RequestInit & {headers?: Record<string, string>, as?: "json" | "text"}} [options]
  * @returns {Promise<any>}
  */
-async function call(path, { headers = {}, ...options }) {
+export async function ask(path, { headers = {}, as = "json", ...options } = {}) {
   const key = sessionStorage.getItem(KEY);
   /** @type {Response} */
   let answer;
   try {
     answer = await fetch(path, { ...options, headers: key ? { ...headers, Authorization: `Bearer ${key}` } : headers });
-    if (answer.ok) return await answer.json();
+    if (answer.ok) return answer.status === 204 ? undefined : await answer[as]();
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Problem("offline", "The server cannot be reached.");
+    throw new Problem("offline", "The server does not answer.");
   }
   const { error } = await answer.json().catch(() => ({}));
   throw new Problem(KINDS[answer.status] ?? "failed", error ? sentenceOf(error.message) : `The server answered with ${answer.status}.`, {

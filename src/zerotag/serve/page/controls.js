@@ -76,7 +76,7 @@ export class Controls {
     const choice = (label, text) => {
       const input = el("input", { type: "radio", name: "label", on: { change: () => this.#session.setLabel(label) } });
       input.checked = label === this.#session.label;
-      return el("label", { class: label ? this.#session.hue(label) : null }, input, el("span", {}, ...(label ? [el("i", { class: "swatch" })] : []), text));
+      return el("label", { class: label ? this.#session.hue(label) : null }, input, el("span", { title: text }, ...(label ? [el("i", { class: "swatch" })] : []), el("b", { text })));
     };
     byId("labels").replaceChildren(choice(null, "All"), ...labels.map((label) => choice(label, label)));
   }

@@ -43,6 +43,14 @@ export function present(value) {
 }
 
 /**
+ * Whether a text runs from the right: by its first letter, as browsers decide.
+ * @param {string} text
+ */
+export function directionOf(text) {
+  return /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/u.test(text) ? "rtl" : "ltr";
+}
+
+/**
  * Text for screen readers only.
  * @param {string} text
  */

@@ -1,12 +1,12 @@
 // Results as one self-contained HTML file: what the page shows, without what only works on the page.
 
-import { byId, counted, el } from "./dom.js";
+import { byId, counted, el, present } from "./dom.js";
 import { buildHeat, showsMarks } from "./heat-view.js";
 import { methodName } from "./session.js";
 import { scoresOf } from "./tip.js";
 import { buildWords } from "./words-view.js";
 
-const WIDTH = 912; // pixels: as wide as the style sheet lets the file be
+const WIDTH = 840; // pixels: as wide as the style sheet lets the rows of the file be
 
 /**
  * The page as HTML text; the style sheets come from the service.
@@ -16,7 +16,7 @@ export async function html(session) {
   const css = await Promise.all(["theme.css", "results.css"].map((name) => fetch(`assets/${name}`).then((answer) => answer.text())));
   const units = session.labelled;
   const title = `${session.shown(session.main).join(", ")}: ${session.source?.name ?? counted(units.length, "sentence")}`;
-  const items = units.map((unit) => el("li", {}, still(session, unit)));
+  const items = units.map((unit, i) => el("li", {}, still(session, unit, i + 1)));
   const content = el(
     "main",
     {},
@@ -57,7 +57,7 @@ function notes(session, units) {
   const corrected = units.reduce((sum, unit) => sum + session.corrections.of(unit).length, 0);
   return [
     `${main.model}, ${methodName(main.method)}. ${thresholds.join("; ")}.`,
-    readings.every(({ method }) => method === "native") ? "" : byId("scale-note").textContent,
+    readings.every(({ method }) => method === "native") ? "" : "Model scores are shaded around the calibrated threshold, other methods against their highest score in all sentences.",
     corrected ? `${counted(corrected, "correction")} by hand, marked + and −.` : "",
   ].filter(Boolean);
 }
@@ -66,11 +66,13 @@ function notes(session, units) {
  * A unit as the page shows it, with scores where the page has tips.
  * @param {Session} session
  * @param {Unit} unit
+ * @param {number} number
  */
-function still(session, unit) {
+function still(session, unit, number) {
   const { fontSize, fontFamily } = getComputedStyle(byId("sentences"));
   const view = session.comparing ? buildHeat(session, unit, { width: WIDTH, font: `${fontSize} ${fontFamily}` }) : buildWords(session, unit);
   view.dress();
+  present(view.node.querySelector(".number")).textContent = number.toLocaleString("en");
   const verdicts = session.readings.map((reading) => session.judge(reading, unit));
   for (const element of view.lines.flat()) {
     const [word, reading] = [Number(element.dataset.word), Number(element.dataset.reading)];

@@ -1,6 +1,6 @@
 // Results as a picture, drawn on a canvas in the colours of the page.
 
-import { byId, decimal, el, present } from "./dom.js";
+import { byId, decimal, directionOf, el, present } from "./dom.js";
 import { cellLook, linesOf, readingName, showsMarks } from "./heat-view.js";
 import { correctionOf, lookOf, share, tagsOf, toShow } from "./words-view.js";
 
@@ -193,7 +193,8 @@ function colour(variable, hue) {
  * @param {number} strength
  */
 function alphaOf(strength) {
-  return strength * (0.4 + 0.6 * strength);
+  const faint = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--faint")) / 100;
+  return strength * (faint + (1 - faint) * strength);
 }
 
 /**
@@ -208,7 +209,7 @@ function drawSentence(paint, session, unit, top, visible) {
   const tags = verdicts.length > 1 ? tagsOf(verdicts) : new Map();
   const left = MARGIN + BESIDE;
   const right = WIDTH - MARGIN;
-  const fromRight = /^[^\p{L}]*[\u0590-\u08ff]/u.test(unit.text);
+  const fromRight = directionOf(unit.text) === "rtl";
   /** @type {[number, Place][]} */
   const corrected = [];
   let x = 0;
@@ -303,13 +304,15 @@ function drawVerdicts(paint, verdicts, top) {
 function drawHeat(paint, session, unit, top, visible) {
   const { words } = present(session.result(session.main, unit));
   const room = WIDTH - 2 * MARGIN - NAMES;
-  const widths = words.map(({ text }) => Math.min(room, Math.max(30, paint.width(text, paint.serif) + 12)));
+  const widths = words.map(({ text }) => Math.min(room, Math.max(38, paint.width(text, paint.serif) + 12)));
+  const fromRight = directionOf(unit.text) === "rtl";
   let y = top + 22;
   for (const line of linesOf(widths, room)) {
-    let x = MARGIN + NAMES;
+    let used = 0;
     for (const word of line) {
+      const x = fromRight ? WIDTH - MARGIN - used - widths[word] : MARGIN + NAMES + used;
       if (visible) drawColumn(paint, session, unit, word, x, y, widths[word]);
-      x += widths[word] + 2;
+      used += widths[word] + 2;
     }
     session.readings.forEach((reading, r) => visible && drawName(paint, session, unit, reading, y + 28 + 26 * r));
     y += 26 * session.readings.length + LINE + 10;
@@ -363,5 +366,7 @@ function drawColumn(paint, session, unit, word, x, y, width) {
     const hue = paint.hue(look.hue);
     paint.box(x, top, width, 24, hue.tint, { radius: 3, alpha: alphaOf(look.strength(word)) });
     if (showsMarks(session, reading) && look.words[word]) paint.box(x, top + 21, width, 3, hue.line);
+    const number = decimal(look.scores[word], 2);
+    paint.text(number, x + (width - paint.width(number, paint.tiny)) / 2, top + 15, paint.tiny, paint.ink);
   });
 }

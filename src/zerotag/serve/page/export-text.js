@@ -67,8 +67,9 @@ export function correctionsJsonl(session) {
  * @param {Session} session
  * @param {Reading} reading
  * @param {Unit} unit
+ * @returns {any}
  */
-function recordOf(session, reading, unit) {
+export function recordOf(session, reading, unit) {
   const { record, scores } = present(session.result(reading, unit));
   const isMain = reading === session.main;
   const verdicts = allVerdicts(session, reading, unit).map((verdict) => (isMain ? verdict : { ...verdict, decided: verdict.words, said: new Map() }));

@@ -6,6 +6,7 @@ import { png } from "./export-png.js";
 import { correctionsJsonl, correctionsTsv, jsonl, tsv } from "./export-text.js";
 import { copy, download } from "./save.js";
 import { holdsState, linkTo } from "./share.js";
+import { tableCsv } from "./table.js";
 
 /** @type {Record<string, {make: (session: Session) => string | Blob | Promise<string | Blob>, type: string}>} */
 const FORMATS = {
@@ -13,6 +14,7 @@ const FORMATS = {
   tsv: { make: tsv, type: "text/tab-separated-values" },
   html: { make: html, type: "text/html" },
   png: { make: png, type: "image/png" },
+  csv: { make: (session) => tableCsv(session, session.source?.rows ?? []), type: "text/csv" },
 };
 
 /**
@@ -22,11 +24,7 @@ const FORMATS = {
  * @param {(text: string) => void} toast
  */
 export function connectExports(session, stateOf, toast) {
-  const chosen = () => {
-    /** @type {HTMLInputElement | null} */
-    const radio = document.querySelector("input[name=format]:checked");
-    return present(radio).value;
-  };
+  const chosen = () => byId("format").value;
   /** @param {() => Promise<void>} action */
   const orSay = (action) => () => action().catch((error) => toast(error.message));
 
@@ -37,7 +35,7 @@ export function connectExports(session, stateOf, toast) {
   };
   const copyResults = async () => {
     const copied = await copy(await FORMATS[chosen()].make(session));
-    toast(copied ? `${chosen().toUpperCase()} copied${shortfall(session)}` : "The browser does not allow copying here. Use Download.");
+    toast(copied ? `${byId("format").selectedOptions[0].text} copied${shortfall(session)}` : "The browser does not allow copying here. Use Download.");
   };
   const copyLink = async () => {
     const link = await linkTo(stateOf());
@@ -47,6 +45,12 @@ export function connectExports(session, stateOf, toast) {
   byId("download").addEventListener("click", orSay(downloadResults));
   byId("copy").addEventListener("click", orSay(copyResults));
   byId("link").addEventListener("click", orSay(copyLink));
+  session.on("units", () => {
+    const csv = present(byId("format").querySelector("option[value=csv]"));
+    const hasRows = session.source?.rows !== undefined;
+    Object.assign(csv, { hidden: !hasRows, disabled: !hasRows });
+    if (hasRows !== (byId("format").value === "csv")) byId("format").value = hasRows ? "csv" : "jsonl";
+  });
   connectCorrections(session);
 }
 

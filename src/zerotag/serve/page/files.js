@@ -5,6 +5,7 @@ import { present } from "./dom.js";
 import { textUnit, wordsUnit } from "./texts.js";
 
 export const KINDS = [".txt", ".csv", ".jsonl", ".tsv"];
+const TABLES = [".csv", ".jsonl", ".parquet", ".xlsx"];
 const MAX_BYTES = 20_000_000;
 const TEXT_NAMES = ["text", "sentence"];
 const UNIT_NAMES = [...TEXT_NAMES, "words"]; // a row of JSON lines has one of them, and the next row perhaps another
@@ -17,18 +18,28 @@ const UNIT_NAMES = [...TEXT_NAMES, "words"]; // a row of JSON lines has one of t
  */
 export async function readFile(file) {
   const kind = KINDS.find((suffix) => file.name.toLowerCase().endsWith(suffix));
-  if (!kind) throw new Error(`${file.name} is none of the files this page reads: ${KINDS.join(", ")}.`);
+  if (!kind) throw new Error(`It is none of the files this page reads: ${KINDS.join(", ")}.`);
   if (file.size > MAX_BYTES) {
-    throw new Error(`${file.name} has ${megabytes(file.size)}; this page reads up to ${megabytes(MAX_BYTES)}. Use “zerotag label” for more.`);
+    throw new Error(`It has ${megabytes(file.size)}; this page reads up to ${megabytes(MAX_BYTES)}. Use “zerotag label” for more.`);
   }
   const text = await textOf(file);
-  if (!text.trim()) throw new Error(`${file.name} is empty.`);
+  if (!text.trim()) throw new Error("It is empty.");
   try {
     const content = READERS[kind](text);
     return { name: file.name, ...content };
   } catch (error) {
-    throw new Error(`${file.name}, ${error.message}.`, { cause: error });
+    throw new Error(`${error.message[0].toUpperCase()}${error.message.slice(1)}.`, { cause: error });
   }
+}
+
+/**
+ * Whether a file is a table with a text in each row; a .tsv can also have a word in each.
+ * @param {File} file
+ */
+export async function isTableFile(file) {
+  const name = file.name.toLowerCase();
+  if (!name.endsWith(".tsv")) return TABLES.some((suffix) => name.endsWith(suffix));
+  return isTable(await file.slice(0, 10_000).text());
 }
 
 /**
@@ -62,7 +73,7 @@ async function textOf(file) {
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
   }
-  throw new Error(`${file.name} is not text in UTF-8. Save it as UTF-8 and drop it again.`);
+  throw new Error("It is not text in UTF-8. Save it as UTF-8 and drop it again.");
 }
 
 /**

@@ -1,10 +1,11 @@
 // A unit as a heat map: a column per word, a row per model and method, broken into lines that fit the page.
 
-import { decimal, el, hidden, present } from "./dom.js";
+import { decimal, directionOf, el, hidden, present } from "./dom.js";
 import { methodName } from "./session.js";
 import { dressWord, lookOf, toShow, wordElement } from "./words-view.js";
 
-const NARROWEST = 34; // pixels: room for a score in the downloaded file
+const NARROWEST = 38; // pixels: room for a score
+const NARROW_PAGE = 560; // below it, names stand above their cells
 const PADDING = 14;
 const GAP = 2;
 
@@ -50,7 +51,7 @@ export function linesOf(widths, room) {
 export function buildHeat(session, unit, { width, font }) {
   const { readings } = session;
   const { words } = present(session.result(session.main, unit));
-  const header = width < 560 ? 104 : 196;
+  const header = width < NARROW_PAGE ? 0 : 212;
   pen.font = font;
   const widths = words.map(({ text }) => Math.min(width - header - GAP, Math.max(NARROWEST, Math.ceil(pen.measureText(text).width) + PADDING)));
   /** @type {HTMLElement[]} */
@@ -59,29 +60,30 @@ export function buildHeat(session, unit, { width, font }) {
   const cells = readings.map(() => []);
   /** @type {HTMLElement[][]} */
   const names = readings.map(() => []);
-  const node = el("div", { class: "heat" });
-  for (const line of linesOf(widths, width - header)) {
-    const top = el("tr", {}, el("td", { style: { width: `${header}px` } }));
+  const node = el("div", { class: "heat" }, el("span", { class: "number" }));
+  const dir = directionOf(unit.text);
+  linesOf(widths, width - header).forEach((line, number) => {
+    const top = el("tr", {}, ...(header ? [el("td", { style: { width: `${header}px` } })] : []));
     for (const word of line) {
       const head = wordElement(words[word].text, word);
       heads.push(head);
       top.append(el("th", { scope: "col", style: { width: `${widths[word]}px` } }, head));
     }
-    const rows = readings.map((_, r) => {
-      const name = el("th", { scope: "row" });
+    const rows = readings.flatMap((_, r) => {
+      const name = header ? el("th", { scope: "row" }) : el("th", { scope: "rowgroup", colspan: Math.min(3, line.length), class: "above" });
       names[r].push(name);
-      const row = el("tr", {}, name);
+      const row = el("tr", {}, ...(header ? [name] : []));
       for (const word of line) {
         const cell = el("td", { class: "cell", tabindex: -1, "data-word": word, "data-reading": r });
         cells[r].push(cell);
         row.append(cell);
       }
-      return row;
+      return header ? [row] : [el("tr", { hidden: number > 0 }, name), row]; // the order of the first line holds for all
     });
     const total = line.reduce((sum, word) => sum + widths[word] + GAP, header + GAP);
     const caption = el("caption", { class: "hidden", text: `Word scores: ${line.map((word) => words[word].text).join(" ")}` });
-    node.append(el("table", { style: { width: `${total}px` } }, caption, el("thead", {}, top), el("tbody", {}, ...rows)));
-  }
+    node.append(el("table", { dir, style: { width: `${total}px` } }, caption, el("thead", {}, top), el("tbody", {}, ...rows)));
+  });
   const dress = () => {
     readings.forEach((reading, r) => dressRow(session, unit, reading, names[r], cells[r]));
     const verdicts = present(session.judge(session.main, unit));
@@ -112,7 +114,7 @@ function dressRow(session, unit, reading, names, cells) {
     const marked = marks && look.words[word];
     cell.className = marked ? `cell ${look.hue} yes` : `cell ${look.hue}`;
     cell.style.setProperty("--strength", look.strength(word).toFixed(2));
-    cell.replaceChildren(hidden(`${decimal(look.scores[word], 2)}${marked ? `, ${look.name}` : ""}`));
+    cell.replaceChildren(decimal(look.scores[word], 2), ...(marked ? [hidden(`, ${look.name}`)] : []));
   });
 }
 

@@ -1,8 +1,8 @@
 // Where text comes from: typing, pasting, files, examples.
 
 import { byId, counted, debounced, el, present } from "./dom.js";
-import { EXAMPLES } from "./examples.js";
-import { readFile, unitsOfColumn } from "./files.js";
+import { examplesFor } from "./examples.js";
+import { isTableFile, readFile, unitsOfColumn } from "./files.js";
 import { textUnit, unitsOf, wordsUnit } from "./texts.js";
 
 const PAUSE = 250; // milliseconds without a key before the text is labelled
@@ -11,6 +11,7 @@ const HINT = "or drop one anywhere: .txt, .csv, .jsonl, .tsv";
 export class Input {
   #session;
   #onProblem;
+  #onTable;
   #text = byId("text");
   /** @type {({name: string} & Table) | null} */
   #content = null; // of a file with columns
@@ -20,17 +21,19 @@ export class Input {
   /**
    * `onProblem` is told what is wrong with a file, and null when all is well again.
    * @param {Session} session
-   * @param {(problem: string | null) => void} onProblem
+   * @param {(problem: {title: string, message: string} | null) => void} onProblem
+   * @param {(file: File) => Promise<boolean>} onTable is offered tables first, and may take them
    */
-  constructor(session, onProblem) {
+  constructor(session, onProblem, onTable) {
     this.#session = session;
     this.#onProblem = onProblem;
+    this.#onTable = onTable;
     const typed = debounced(() => this.#typed(), PAUSE);
     this.#text.addEventListener("input", () => {
       byId("sentences").setAttribute("aria-busy", "true"); // until the work is done, or cannot be
       typed();
     });
-    byId("example").addEventListener("click", () => this.setText(EXAMPLES[this.#nextExample++ % EXAMPLES.length]));
+    byId("example").addEventListener("click", () => this.#showExample());
     byId("clear").addEventListener("click", () => this.#clear());
     byId("file-close").addEventListener("click", () => this.#clear());
     byId("open").addEventListener("click", () => byId("file").click());
@@ -67,9 +70,25 @@ export class Input {
     this.#useUnits(units, name);
   }
 
+  /**
+   * The texts of a table that was uploaded.
+   * @param {Unit[]} units
+   * @param {Source} source
+   */
+  setTable(units, source) {
+    this.#content = null;
+    this.#useUnits(units, source.name, source);
+  }
+
   #typed() {
     this.#onProblem(null);
     this.#session.setUnits(unitsOf(this.#text.value));
+  }
+
+  #showExample() {
+    const { main } = this.#session;
+    const examples = examplesFor(main ? this.#session.modelOf(main).labels : []);
+    this.setText(examples[this.#nextExample++ % examples.length]);
   }
 
   #clear() {
@@ -88,6 +107,7 @@ export class Input {
   /** @param {File} file */
   async #takeNow(file) {
     try {
+      if ((await isTableFile(file)) && (await this.#onTable(file))) return this.#onProblem(null);
       const content = await readFile(file);
       this.#onProblem(null);
       if (content.text !== undefined) return this.setText(content.text);
@@ -95,7 +115,7 @@ export class Input {
       if (content.columns) this.#useColumn(content.column);
       else this.#useUnits(content.units, content.name);
     } catch (error) {
-      this.#onProblem(error.message);
+      this.#onProblem({ title: `Couldn’t read ${file.name}`, message: error.message });
     }
   }
 
@@ -111,13 +131,15 @@ export class Input {
   /**
    * @param {Unit[]} units
    * @param {string} name
+   * @param {Source} [source]
    */
-  #useUnits(units, name) {
+  #useUnits(units, name, source = { name }) {
     byId("file-name").textContent = name;
     byId("file-note").textContent = counted(units.length, "text");
     byId("column-field").hidden = true;
     this.#showCard(true);
-    this.#session.setUnits(units, { name });
+    byId("table-again").hidden = source.table === undefined;
+    this.#session.setUnits(units, source);
   }
 
   /** @param {boolean} shown */
@@ -144,7 +166,7 @@ export class Input {
       if (!event.dataTransfer?.files.length) return;
       event.preventDefault();
       const { files } = event.dataTransfer;
-      if (files.length > 1) this.#onProblem(`These are ${files.length} files; this page shows one at a time. Use “zerotag label” for many.`);
+      if (files.length > 1) this.#onProblem({ title: "One file at a time", message: `These are ${files.length} files. Drop one, or use “zerotag label” for many.` });
       else this.#take(files[0]);
     });
   }

@@ -6,27 +6,37 @@ import { Correcting } from "./correcting.js";
 import { byId, present } from "./dom.js";
 import { connectExports } from "./exporting.js";
 import { Input } from "./input.js";
+import { connectListbar } from "./listbar.js";
+import { Minimap } from "./minimap.js";
 import { listenForShortcuts, moveBetweenWords, toMarked } from "./keys.js";
 import { Outcome } from "./outcome.js";
 import { SentenceList } from "./sentences.js";
 import { keyOf, Session } from "./session.js";
 import { stateIn } from "./share.js";
 import { Tip } from "./tip.js";
+import { unitsOfRows } from "./table.js";
+import { TableDialog } from "./table-dialog.js";
+import { connectJobs } from "./jobs-view.js";
 import { Work } from "./work.js";
+import { Workspace } from "./workspace.js";
 
 const session = new Session();
 let restoring = true; // until what a link holds is shown, changes are not the person's
 let keyTried = false;
+/** @type {Set<string>} */
+const awaited = new Set(); // models whose training was started here, to be shown when they are done
 const root = byId("sentences");
 const outcome = new Outcome(session);
 const controls = new Controls(session);
-const list = new SentenceList(session, root);
+const list = new SentenceList(session, root, byId("pane"));
 const tip = new Tip(session, list, root);
 const correcting = new Correcting(session, list, tip, root);
+const workspace = new Workspace();
+const tables = new TableDialog(workspace, useTable, trainOnTable);
 const input = new Input(session, (problem) => {
-  if (problem) outcome.notice("file", "This cannot be used", problem, [["Close", () => outcome.clear("file")]]);
+  if (problem) outcome.notice("file", problem.title, problem.message, [["Close", () => outcome.clear("file")]]);
   else outcome.clear("file");
-});
+}, takeTable);
 const work = new Work(session, (state, detail) => {
   if (state === "failed" && detail.problem.kind === "key") askForKey(() => work.start());
   else outcome.showWork(state, detail, { retry: () => work.start(), stop: () => work.stop() });
@@ -35,12 +45,15 @@ const work = new Work(session, (state, detail) => {
 session.on("units readings", () => session.main && work.start());
 session.on("units readings label thresholds corrections", forgetLink);
 session.on("replaced", () => outcome.toast("The model was replaced; this is what the new one says"));
+connectListbar(session);
+new Minimap(session, list);
 connectExports(session, stateOfPage, (text) => outcome.toast(text));
 moveBetweenWords(list, root, (word) => correcting.correct(word));
 listenForShortcuts({
   undo: () => session.undo(),
   keys: {
     "/": () => byId("text").focus(),
+    f: () => byId("search").focus(),
     "[": () => controls.nudge(-1),
     "]": () => controls.nudge(1),
     "\\": () => controls.reset(),
@@ -53,18 +66,84 @@ listenForShortcuts({
 });
 byId("help-open").addEventListener("click", () => byId("help").showModal());
 byId("help-close").addEventListener("click", () => byId("help").close());
+connectJobs(workspace, (job) => useModel(job), (text) => outcome.toast(text));
+workspace.addEventListener("jobs", () => {
+  session.trainedOn = new Map(workspace.jobs.map(({ name, settings }) => [name, settings.upload]));
+});
+workspace.addEventListener("done", async (event) => {
+  const job = /** @type {CustomEvent<Job>} */ (event).detail;
+  outcome.toast(`${job.name} is ready`);
+  if (awaited.delete(job.name) || !session.main) await useModel(job);
+  else session.setModels(await fetchModels());
+});
+byId("start-open").addEventListener("click", () => byId("file").click());
+byId("start-demo").addEventListener("click", async () => tables.open(await workspace.demo(), Boolean(session.main)));
+byId("table-again").addEventListener("click", () => {
+  const { table, choice } = session.source ?? {};
+  if (table) tables.open(table, Boolean(session.main), choice);
+});
 start();
 
 async function start() {
   try {
     session.setModels(await fetchModels());
     outcome.clear("start");
+    await workspace.open();
+    byId("start").hidden = !workspace.on;
+    document.body.classList.toggle("modelless", !session.main);
     await restore();
     addEventListener("hashchange", restore); // not before there are models to show it with
   } catch (problem) {
     if (problem.kind === "key") askForKey(start);
-    else outcome.notice("start", "The models cannot be fetched", `${problem.message} Is “zerotag serve” running?`, [["Try again", start]]);
+    else outcome.notice("start", "Couldn’t fetch the models", `${problem.message} Is “zerotag serve” running?`, [["Try again", start]]);
   }
+}
+
+/**
+ * Takes a table into the workspace, if there is one, and asks which column is what.
+ * @param {File} file
+ */
+async function takeTable(file) {
+  if (!workspace.on) return false;
+  outcome.toast(`Reading ${file.name} …`);
+  tables.open(await workspace.upload(file), Boolean(session.main));
+  return true;
+}
+
+/**
+ * @param {TableSummary} table
+ * @param {TableChoice} choice
+ */
+async function useTable(table, choice) {
+  const rows = await workspace.rows(table.id);
+  input.setTable(unitsOfRows(rows, choice), { name: table.name, table, choice, rows });
+}
+
+/**
+ * The table is labelled as soon as there is a model for it.
+ * @param {TableSummary} table
+ * @param {TableChoice} choice
+ * @param {string} name
+ */
+async function trainOnTable(table, choice, name) {
+  awaited.add(name);
+  await useTable(table, choice);
+  outcome.toast(`Training ${name}. You can close this tab and come back.`);
+}
+
+/**
+ * Shows a model that was trained, and the table it was trained on where nothing else is shown.
+ * @param {Job} job
+ */
+async function useModel(job) {
+  session.setModels(await fetchModels());
+  document.body.classList.toggle("modelless", !session.main);
+  const model = session.models.find(({ name }) => name === job.name);
+  if (!model) return outcome.toast(`${job.name} is not loaded; restart the service`);
+  session.setMain({ model: job.name, method: model.methods[0] });
+  if (session.units.length) return;
+  const { text, labels, negative, upload } = job.settings;
+  await useTable(await workspace.table(upload), { text, label: labels[0], id: null, negative: negative?.[0] ?? null });
 }
 
 /** What a link must hold to show the same again. */
@@ -80,7 +159,7 @@ async function restore() {
   try {
     state = await stateIn(location.hash);
   } catch (error) {
-    outcome.notice("link", "This link cannot be opened", error.message, [["Close", () => outcome.clear("link")]]);
+    outcome.notice("link", "Couldn’t open this link", error.message, [["Close", () => outcome.clear("link")]]);
   }
   restoring = true;
   if (state) show(state);

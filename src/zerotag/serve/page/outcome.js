@@ -1,14 +1,18 @@
 // How it goes: the summary, progress, problems, and what screen readers are told.
 
 import { byId, counted, debounced, el, present } from "./dom.js";
+import { comparison } from "./gold.js";
 
 /** @type {Record<string, string>} */
 const TITLES = {
-  offline: "The server cannot be reached",
+  offline: "Couldn’t reach the server",
   busy: "The server is busy",
   unavailable: "The server is not ready",
   failed: "That did not work",
 };
+
+const MANY = 500; // sentences, whose summary is not made anew with each batch of results
+const PAUSE = 250;
 
 export class Outcome {
   #session;
@@ -20,7 +24,17 @@ export class Outcome {
   /** @param {Session} session */
   constructor(session) {
     this.#session = session;
-    session.on("units results readings label thresholds corrections", () => this.#summarise());
+    let asked = false;
+    const summarise = () => {
+      asked = false;
+      this.#summarise();
+    };
+    session.on("units readings", summarise);
+    session.on("results label thresholds corrections", () => {
+      if (asked) return;
+      asked = true;
+      setTimeout(summarise, session.units.length > MANY ? PAUSE : 0);
+    });
     session.on("readings", () => this.#introduce());
   }
 
@@ -109,7 +123,10 @@ export class Outcome {
 
   #introduce() {
     const { models, main } = this.#session;
-    if (!main) return;
+    if (!main) {
+      byId("lead").textContent = "There is no model yet. Give it sentences with labels, and it learns which words say so.";
+      return;
+    }
     const model = this.#session.modelOf(main);
     const labels = model.labels.length > 3 ? `${model.labels.slice(0, 3).join(", ")} …` : model.labels.join(", ");
     byId("lead").textContent = `This model learned “${labels}” from whole sentences, never from marked words. It finds the words by itself.`;
@@ -120,11 +137,12 @@ export class Outcome {
   #summarise() {
     const { units, main, leftOut } = this.#session;
     byId("empty").hidden = units.length > 0;
+    document.body.classList.toggle("working", units.length > 0 && Boolean(main));
     byId("results").hidden = !units.length || !main;
-    byId("scale-note").hidden = this.#session.readings.every(({ method }) => method === "native");
     byId("left-out").hidden = !leftOut;
     byId("left-out").textContent = `${counted(leftOut, "more sentence")} left out. Use “zerotag label” for texts of this size.`;
     if (!main) return;
+    byId("gold").textContent = comparison(this.#session);
     const totals = new Map(this.#session.shown(main).map((name) => [name, { sentences: 0, words: 0 }]));
     for (const unit of units) {
       for (const verdict of this.#session.judge(main, unit) ?? []) {
@@ -133,10 +151,15 @@ export class Outcome {
         for (const yes of verdict.decided) total.words += yes;
       }
     }
-    const parts = [...totals].map(([name, { sentences, words }]) => `${sentences.toLocaleString("en")} ${name} (${counted(words, "word")} marked)`);
+    const all = counted(units.length, "sentence");
+    const parts = [...totals].map(([name, { sentences, words }]) => {
+      const given = sentences.toLocaleString("en");
+      return totals.size === 1 ? `${given} of ${all} ${name} · ${counted(words, "word")}` : `${name} ${given} (${counted(words, "word")})`;
+    });
+    if (totals.size > 1) parts.unshift(all);
     const refused = units.filter((unit) => this.#session.refusal(main, unit)).length;
     if (refused) parts.push(`${refused.toLocaleString("en")} not labelled`);
-    const summary = [counted(units.length, "sentence"), ...parts].join(" · ");
+    const summary = parts.join(" · ");
     byId("summary").textContent = summary;
     if (units.length) this.#announce(summary);
   }

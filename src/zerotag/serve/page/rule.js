@@ -12,6 +12,15 @@ export function decideWords(rule, scores) {
 }
 
 /**
+ * Of labels that exclude one another, the strongest of those given: as `zerotag.decisions` has it.
+ * @param {boolean[]} given by label
+ * @param {number[]} scores by label
+ */
+export function strongestOf(given, scores) {
+  return given.reduce((best, yes, k) => (yes && (best < 0 || scores[k] > scores[best]) ? k : best), -1);
+}
+
+/**
  * Whether a sentence has the label.
  * @param {Rule} rule
  * @param {number} score

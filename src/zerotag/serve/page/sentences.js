@@ -1,39 +1,61 @@
-// The list of results. Only what is near the window is built, so that thousands of sentences stay smooth.
+// The list of results. Only the rows near the window exist, so that many thousands of sentences stay smooth.
 
 import { el, present } from "./dom.js";
 import { buildHeat } from "./heat-view.js";
+import { Places } from "./places.js";
 import { buildWords } from "./words-view.js";
 
-const NEAR = "800px 0px";
+const NEAR = 900; // pixels beyond the window that are built
+const SLACK = 300; // and of these, as many may be used up before more are
+const ROW = 48; // pixels, about, of a row of one line
+const LINE = 30;
+const CHARACTER = 8.5;
+const NARROW = 560; // a list that is narrower has its numbers above the rows, not beside them
+const GUTTER = 68;
 
 export class SentenceList {
   #session;
   #root;
+  #pane;
   /** @type {Item[]} */
-  #items = [];
-  /** @type {Set<Item>} */
-  #near = new Set();
-  #observer;
+  #items = []; // one for each unit
+  /** @type {Item[]} */
+  #rows = []; // those that are listed, in their order
+  #places = new Places([]);
+  #first = 0; // of the rows that are built
+  #end = 0;
   /** @type {HTMLElement | null} */
   #tabStop = null;
+  #printing = false;
+  #sizes;
 
   /**
    * @param {Session} session
    * @param {HTMLElement} root
+   * @param {HTMLElement} pane what scrolls, unless the window does
    */
-  constructor(session, root) {
+  constructor(session, root, pane) {
     this.#session = session;
     this.#root = root;
-    this.#observer = new IntersectionObserver((entries) => this.#seen(entries), { rootMargin: NEAR });
+    this.#pane = pane;
     session.on("units", () => this.#setUnits());
+    session.on("listed", () => this.#list());
     session.on("results", (event) => this.#renew(event.detail.units));
     session.on("readings", () => this.#rebuild());
-    session.on("label thresholds corrections", () => this.#outdate(this.#items));
+    session.on("label thresholds corrections scale", () => this.#outdate(this.#items));
+    this.#sizes = new ResizeObserver(() => this.#measure());
+    document.addEventListener("scroll", () => this.#draw(), { capture: true, passive: true });
     let width = root.clientWidth;
     new ResizeObserver(() => {
-      if (session.comparing && root.clientWidth !== width) this.#rebuild();
+      if (root.clientWidth === width) return;
       width = root.clientWidth;
+      for (const item of this.#items) item.height = 0;
+      if (session.comparing) this.#rebuild();
+      this.#place();
     }).observe(root);
+    addEventListener("resize", () => this.#draw());
+    addEventListener("beforeprint", () => this.#print(true));
+    addEventListener("afterprint", () => this.#print(false));
   }
 
   /**
@@ -52,9 +74,20 @@ export class SentenceList {
    * @returns {Item | undefined}
    */
   neighbour(item, step) {
-    const found = this.#items[this.#items.indexOf(item) + step];
-    if (found) this.#show(found);
+    const found = this.#rows[this.#rows.indexOf(item) + step];
+    if (found) this.#reveal(found);
     return found;
+  }
+
+  /**
+   * Scrolls to a sentence by its number in the text, and builds it.
+   * @param {number} number
+   */
+  goTo(number) {
+    const item = this.#items[number];
+    if (!item || !this.#rows.includes(item)) return;
+    this.#reveal(item);
+    item.li.scrollIntoView({ block: "center", behavior: "instant" });
   }
 
   /**
@@ -71,13 +104,18 @@ export class SentenceList {
     /** @type {Map<string, Item[]>} */
     const kept = new Map();
     for (const item of this.#items) kept.set(item.unit.key, [...(kept.get(item.unit.key) ?? []), item]);
-    this.#items = this.#session.units.map((unit) => kept.get(unit.key)?.shift() ?? this.#newItem(unit));
-    for (const item of [...kept.values()].flat()) {
-      this.#observer.unobserve(item.li);
-      this.#near.delete(item);
-    }
-    this.#root.replaceChildren(...this.#items.map(({ li }) => li));
-    this.#keepTabStop();
+    this.#items = this.#session.units.map((unit, number) => {
+      const item = kept.get(unit.key)?.shift() ?? this.#newItem(unit);
+      if (item.number !== number) item.stale = true;
+      return Object.assign(item, { number, unit });
+    });
+    this.#list();
+  }
+
+  #list() {
+    const { numbers } = this.#session;
+    this.#rows = numbers === null ? this.#items : numbers.map((number) => this.#items[number]);
+    this.#place();
   }
 
   /**
@@ -86,24 +124,121 @@ export class SentenceList {
    */
   #newItem(unit) {
     const li = el("li");
-    const item = { unit, li, view: null, stale: true };
+    const item = { unit, number: 0, li, view: null, stale: true, height: 0 };
     li.item = item;
-    this.#fillPending(item);
-    this.#observer.observe(li);
     return item;
   }
 
-  /** @param {IntersectionObserverEntry[]} entries */
-  #seen(entries) {
-    for (const { target, isIntersecting } of entries) {
-      const item = this.itemOf(target);
-      if (isIntersecting) {
-        this.#near.add(item);
-        this.#show(item);
-      } else {
-        this.#near.delete(item);
-      }
+  /** @param {Item} item */
+  #heightOf({ height, unit }) {
+    if (height) return height;
+    const wide = Math.max(160, this.#root.clientWidth - 220);
+    return ROW + LINE * (this.#session.comparing ? 2 : Math.floor((unit.text.length * CHARACTER) / wide));
+  }
+
+  /** Lays the rows out anew. */
+  #place() {
+    this.#places = new Places(this.#rows.map((item) => this.#heightOf(item)));
+    this.#first = this.#end = 0;
+    this.#draw();
+  }
+
+  /** Builds what is near the window, and takes away what no longer is. */
+  #draw() {
+    const [from, to] = this.#window();
+    const { count } = this.#places;
+    const isBuilt = this.#end > this.#first
+      && (this.#first === 0 || this.#places.top(this.#first) <= from - NEAR + SLACK)
+      && (this.#end === count || this.#places.top(this.#end) >= to + NEAR - SLACK);
+    if (isBuilt || (!count && !this.#root.firstChild)) return;
+    const first = count && !this.#printing ? this.#places.at(from - NEAR) : 0;
+    const end = count && !this.#printing ? this.#places.at(to + NEAR) + 1 : count;
+    this.#keepingPlace(() => this.#build(first, end));
+  }
+
+  /** The part of the list that can be seen, in pixels from its top. */
+  #window() {
+    const { top } = this.#root.getBoundingClientRect();
+    return [Math.max(0, -top), innerHeight - top];
+  }
+
+  /**
+   * @param {number} first
+   * @param {number} end
+   */
+  #build(first, end) {
+    const rows = this.#rows.slice(first, end);
+    const wanted = new Set(rows);
+    for (const li of [...this.#root.children]) {
+      const { item } = /** @type {HTMLLIElement} */ (li);
+      if (item && wanted.has(item)) continue;
+      this.#sizes.unobserve(li);
+      li.remove();
     }
+    let next = this.#root.firstElementChild;
+    for (const item of rows) {
+      if (item.li === next) {
+        next = next.nextElementSibling;
+      } else {
+        this.#root.insertBefore(item.li, next);
+        this.#sizes.observe(item.li);
+      }
+      this.#show(item);
+      item.li.setAttribute("aria-setsize", String(this.#places.count));
+    }
+    rows.forEach((item, i) => item.li.setAttribute("aria-posinset", String(first + i + 1)));
+    [this.#first, this.#end] = [first, end];
+    this.#pad();
+    this.#keepTabStop();
+  }
+
+  #pad() {
+    this.#root.style.setProperty("padding-top", `${this.#places.top(this.#first)}px`);
+    this.#root.style.setProperty("padding-bottom", `${this.#places.total - this.#places.top(this.#end)}px`);
+  }
+
+  /** Takes the true heights of what is built. */
+  #measure() {
+    let changed = false;
+    for (const item of this.#rows.slice(this.#first, this.#end)) {
+      const { height } = item.li.getBoundingClientRect();
+      changed ||= Math.abs(height - item.height) > 0.5;
+      item.height = height;
+    }
+    if (!changed) return;
+    this.#keepingPlace(() => {
+      this.#places = new Places(this.#rows.map((item) => this.#heightOf(item)));
+      this.#pad();
+    });
+    this.#draw();
+  }
+
+  /**
+   * Does something to the rows while the first that can be seen stays where it is.
+   * @param {() => void} change
+   */
+  #keepingPlace(change) {
+    const seen = [...this.#root.children].find((li) => li.getBoundingClientRect().bottom > this.#root.getBoundingClientRect().top && li.getBoundingClientRect().bottom > 0);
+    const before = seen?.getBoundingClientRect().top ?? 0;
+    change();
+    if (!seen?.isConnected || this.#window()[0] === 0) return;
+    const moved = seen.getBoundingClientRect().top - before;
+    const scroller = this.#pane.scrollHeight > this.#pane.clientHeight + 1 ? this.#pane : document.documentElement;
+    if (Math.abs(moved) > 0.5) scroller.scrollTop += moved;
+  }
+
+  /** @param {Item} item */
+  #reveal(item) {
+    const row = this.#rows.indexOf(item);
+    if (row >= this.#first && row < this.#end) return this.#show(item);
+    this.#build(Math.max(0, row - 20), Math.min(this.#rows.length, row + 20));
+  }
+
+  /** @param {boolean} printing */
+  #print(printing) {
+    this.#printing = printing;
+    this.#first = this.#end = 0;
+    this.#draw();
   }
 
   /** @param {Unit[]} units */
@@ -113,7 +248,7 @@ export class SentenceList {
   }
 
   #rebuild() {
-    for (const item of this.#items) item.view = null;
+    for (const item of this.#items) Object.assign(item, { view: null, height: 0 });
     this.#outdate(this.#items);
   }
 
@@ -121,7 +256,7 @@ export class SentenceList {
   #outdate(items) {
     for (const item of items) {
       item.stale = true;
-      if (this.#near.has(item)) this.#show(item);
+      if (item.li.isConnected) this.#show(item);
     }
   }
 
@@ -134,18 +269,20 @@ export class SentenceList {
     item.stale = false;
     if (!this.#session.readings.length || !this.#session.result(this.#session.main, item.unit)) {
       this.#fillPending(item);
-      return;
+    } else {
+      const view = item.view ?? this.#makeView(item);
+      view.dress();
+      this.#keepTabStop();
     }
-    const view = item.view ?? this.#build(item);
-    view.dress();
-    this.#keepTabStop();
+    const number = item.li.querySelector(".number");
+    if (number) number.textContent = item.unit.id || (item.number + 1).toLocaleString("en");
   }
 
   /**
    * @param {Item} item
    * @returns {View}
    */
-  #build(item) {
+  #makeView(item) {
     const { comparing } = this.#session;
     const view = comparing ? buildHeat(this.#session, item.unit, this.#measures()) : buildWords(this.#session, item.unit);
     item.view = view;
@@ -155,8 +292,8 @@ export class SentenceList {
   }
 
   #measures() {
-    const { fontStyle, fontWeight, fontSize, fontFamily } = getComputedStyle(this.#root);
-    return { width: this.#root.clientWidth, font: `${fontStyle} ${fontWeight} ${fontSize} ${fontFamily}` };
+    const { fontFamily } = getComputedStyle(this.#root);
+    return { width: this.#root.clientWidth - (this.#root.clientWidth < NARROW ? 8 : GUTTER), font: `16px ${fontFamily}` };
   }
 
   /** @param {Item} item */
@@ -167,7 +304,7 @@ export class SentenceList {
     item.li.classList.toggle("pending", !refusal);
     const beside = refusal ? el("p", { class: "refusal", text: `Not labelled. ${refusal}` }) : el("div", { class: "verdict" });
     const text = el("p", { class: "text", dir: "auto", lang: "", text: item.unit.text });
-    item.li.replaceChildren(el("div", { class: "sentence" }, beside, text));
+    item.li.replaceChildren(el("div", { class: "sentence" }, el("span", { class: "number" }), beside, text));
   }
 
   #keepTabStop() {

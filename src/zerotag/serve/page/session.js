@@ -2,15 +2,16 @@
 
 import { Corrections } from "./corrections.js";
 import { present } from "./dom.js";
+import { listed } from "./listing.js";
 import { Result } from "./result.js";
-import { decideSentence, decideWords, position } from "./rule.js";
+import { decideSentence, decideWords, position, strongestOf } from "./rule.js";
 
 const HUES = 8; // as many as the style sheet has; more labels use them again
 const MAX_UNITS = 20_000;
 const NATIVE = "native";
 /** @type {Record<string, string>} */
 const METHOD_NAMES = {
-  native: "own scores",
+  native: "model scores",
   random: "random",
   lime: "LIME",
   occlusion: "occlusion",
@@ -45,16 +46,24 @@ export class Session extends EventTarget {
   label = null; // the one shown; null for all
   /** @type {Unit[]} */
   units = [];
-  /** @type {{name: string} | null} */
+  /** @type {Source | null} */
   source = null; // the file the units came from, if they did
   leftOut = 0; // units beyond the most that are shown
+  /** @type {number[] | null} */
+  numbers = null; // of the units that are listed, in their order; null for all
+  /** @type {Listing} */
+  listing = { search: "", filter: "all", order: "text" };
   corrections = new Corrections();
+  /** @type {Map<string, string>} */
+  trainedOn = new Map(); // model → the upload that it was trained on
   /** @type {Map<string, number>} */
   #thresholds = new Map();
   /** @type {Map<string, Map<string, Result>>} */
   #results = new Map(); // reading → unit → Result
   /** @type {Map<string, string>} */
   #refusals = new Map(); // reading and unit → why the service does not take it
+  /** @type {Map<string, Record<string, number>>} */
+  #largest = new Map(); // reading → label → the largest score of any word, where a method has no scale of its own
 
   /**
    * Tells listeners what has changed: readings, units, results, label, thresholds, corrections, or that models were replaced.
@@ -93,7 +102,7 @@ export class Session extends EventTarget {
 
   /** @param {string} name */
   #forgetModel(name) {
-    for (const known of [this.#results, this.#refusals, this.#thresholds]) {
+    for (const known of [this.#results, this.#refusals, this.#thresholds, this.#largest]) {
       for (const key of known.keys()) if (key.startsWith(`${name}\n`)) known.delete(key);
     }
   }
@@ -146,13 +155,40 @@ export class Session extends EventTarget {
 
   /**
    * @param {Unit[]} units
-   * @param {{name: string} | null} [source]
+   * @param {Source | null} [source]
    */
   setUnits(units, source = null) {
     this.units = units.slice(0, MAX_UNITS);
     this.leftOut = units.length - this.units.length;
     this.source = source;
+    this.#list();
     this.announce("units");
+  }
+
+  /**
+   * Lists other sentences, or in another order.
+   * @param {Partial<Listing>} change
+   */
+  list(change) {
+    Object.assign(this.listing, change);
+    this.#list();
+    this.announce("listed");
+  }
+
+  /** Lists what fits now: decisions have changed since. A list that is only searched stays as it is. */
+  relist() {
+    const { filter, order } = this.listing;
+    if (filter !== "all" || order !== "text") this.list({});
+  }
+
+  #list() {
+    const { search, filter, order } = this.listing;
+    this.numbers = !search && filter === "all" && order === "text" ? null : listed(this, this.listing);
+  }
+
+  /** How many sentences are listed. */
+  get listedCount() {
+    return this.numbers?.length ?? this.units.length;
   }
 
   /**
@@ -234,6 +270,34 @@ export class Session extends EventTarget {
     units.forEach((unit, i) => known.set(unit.key, new Result(records[i], model.labels)));
     if (known.size > 2 * MAX_UNITS) this.#forget(known);
     this.announce("results", { units });
+    if (reading.method !== NATIVE && this.#widen(reading, units)) this.announce("scale");
+  }
+
+  /**
+   * Takes new results into the scale of a method; says whether it has changed.
+   * @param {Reading} reading
+   * @param {Unit[]} units
+   */
+  #widen(reading, units) {
+    const before = this.#largest.get(keyOf(reading)) ?? {};
+    const largest = { ...before };
+    for (const unit of units) {
+      for (const [label, scores] of Object.entries(present(this.result(reading, unit)).scores)) {
+        for (const score of scores) largest[label] = Math.max(largest[label] ?? 0, Math.abs(score));
+      }
+    }
+    this.#largest.set(keyOf(reading), largest);
+    return Object.entries(largest).some(([label, score]) => score !== before[label]);
+  }
+
+  /**
+   * The score that has the fullest shade: one for all sentences, so that shades can be compared.
+   * @param {Reading} reading
+   * @param {string} label
+   */
+  fullest(reading, label) {
+    if (reading.method === NATIVE) return Math.max(1, this.serviceRule(reading, label).word_threshold);
+    return this.#largest.get(keyOf(reading))?.[label] || 1;
   }
 
   /** @param {Map<string, Result>} known */
@@ -277,7 +341,11 @@ export class Session extends EventTarget {
   judge(reading, unit, labels = this.shown(reading)) {
     const result = this.result(reading, unit);
     if (!result) return undefined;
-    return labels.map((name) => this.#verdict(reading, unit, result, name));
+    const all = this.modelOf(reading).labels;
+    if (!this.rule(reading, all[0]).exclusive) return labels.map((name) => this.#verdict(reading, unit, result, name));
+    const verdicts = all.map((name) => this.#verdict(reading, unit, result, name));
+    keepStrongest(verdicts);
+    return verdicts.filter(({ name }) => labels.includes(name));
   }
 
   /**
@@ -309,7 +377,7 @@ export class Session extends EventTarget {
 
   /**
    * How strongly a word is shaded, from 0 to 1. The model's own scores are placed around its calibrated threshold;
-   * scores of other methods have no scale of their own and are measured against the largest of the sentence.
+   * scores of other methods have no scale of their own and are measured against the largest in all sentences.
    * @param {Reading} reading
    * @param {string} label
    * @param {Float64Array} scores
@@ -320,7 +388,7 @@ export class Session extends EventTarget {
       const { word_threshold: threshold } = this.serviceRule(reading, label);
       return (i) => position(scores[i], threshold);
     }
-    const largest = scores.reduce((most, score) => Math.max(most, Math.abs(score)), 0) || 1;
+    const largest = this.fullest(reading, label);
     return (i) => Math.max(0, scores[i] / largest);
   }
 
@@ -354,6 +422,22 @@ export class Session extends EventTarget {
   discardCorrections() {
     this.corrections.discard();
     this.announce("corrections");
+  }
+}
+
+/**
+ * Has a sentence, and each word, only the strongest of its labels; what a person said stays.
+ * @param {Verdict[]} verdicts of all labels, which exclude one another
+ */
+function keepStrongest(verdicts) {
+  const positive = strongestOf(verdicts.map((verdict) => verdict.positive), verdicts.map(({ score }) => score));
+  verdicts.forEach((verdict, k) => (verdict.positive = k === positive));
+  for (let word = 0; word < verdicts[0].words.length; word++) {
+    const best = strongestOf(verdicts.map(({ words }) => words[word] === 1), verdicts.map(({ scores }) => scores[word]));
+    verdicts.forEach((verdict, k) => {
+      verdict.words[word] = Number(k === best);
+      if (!verdict.said.has(word)) verdict.decided[word] = Number(k === best);
+    });
   }
 }
 

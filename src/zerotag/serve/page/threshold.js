@@ -31,7 +31,7 @@ export class ThresholdSlider {
     this.#output = el("output", { for: id });
     this.#mark = el("span", { class: "mark", "aria-hidden": "true" });
     this.#note = el("span", { class: "note" });
-    this.#reset = el("button", { type: "button", class: "link", text: "put it back", on: { click: () => this.#put(null) } });
+    this.#reset = el("button", { type: "button", class: "link", text: "Reset", on: { click: () => this.#put(null) } });
     this.#bars = document.createElementNS(SVG, "path");
     const chart = document.createElementNS(SVG, "svg");
     chart.setAttribute("viewBox", `0 0 ${BINS} ${HEIGHT}`);
@@ -73,7 +73,7 @@ export class ThresholdSlider {
     const moved = threshold !== initial;
     this.#input.value = String(threshold);
     this.#output.textContent = threshold.toFixed(2);
-    this.#input.setAttribute("aria-valuetext", moved ? threshold.toFixed(2) : `${threshold.toFixed(2)}, where the mark is`);
+    this.#input.setAttribute("aria-valuetext", moved ? threshold.toFixed(2) : `${threshold.toFixed(2)}, as calibrated`);
     this.#place(this.#mark, initial);
     this.#place(this.#input, threshold);
     this.#note.textContent = `▾ ${originOf(initial, origin)}`;

@@ -1,6 +1,7 @@
 // A unit as running text: words shaded by score, the verdict beside them.
 
 import { decimal, el, hidden, present } from "./dom.js";
+import { isUnlike } from "./gold.js";
 import { runs } from "./rule.js";
 
 /**
@@ -71,20 +72,49 @@ export function dressWord(element, word, verdicts, tag = "") {
   else delete element.dataset.tag;
 }
 
-/** @param {Verdict[]} verdicts */
-function verdictElement(verdicts) {
+/**
+ * @param {Verdict[]} verdicts
+ * @param {string[]} words
+ */
+function verdictElement(verdicts, words) {
   const rows = toShow(verdicts).map(({ name, hue, score, positive, rule: { sentence_threshold: threshold } }) =>
     el(
       "p",
       { class: positive ? `${hue} yes` : hue, title: `${name} from ${threshold.toFixed(2)}` },
-      el("b", { text: name }),
+      el("b", { text: name, title: name }),
       hidden(positive ? ": yes, score " : ": no, score "),
       el("span", { text: decimal(score, 2) }),
       hidden(`, threshold ${threshold.toFixed(2)}`),
       el("i", { style: { "--strength": share(score).toFixed(3), "--threshold": share(threshold).toFixed(3) } }),
     ),
   );
-  return el("div", { class: "verdict" }, ...rows);
+  return el("div", { class: "verdict" }, ...rows, ...nearest(verdicts, words));
+}
+
+/**
+ * Where a sentence has a label and no word of it is marked: the word that came nearest.
+ * @param {Verdict[]} verdicts
+ * @param {string[]} words
+ */
+function nearest(verdicts, words) {
+  return verdicts
+    .filter(({ positive, decided }) => positive && words.length && !decided.includes(1))
+    .map(({ name, scores }) => {
+      const best = scores.reduce((most, score, word) => (score > scores[most] ? word : most), 0);
+      const what = verdicts.length > 1 ? `nearest to ${name}` : "nearest";
+      return el("span", { class: "nearest quiet", dir: "auto", text: `${what}: “${words[best]}” ${decimal(scores[best], 2)}` });
+    });
+}
+
+/**
+ * Where a file gives a sentence other labels: those.
+ * @param {Session} session
+ * @param {Unit} unit
+ * @param {Verdict[]} verdicts
+ */
+function unlike(session, unit, verdicts) {
+  if (!isUnlike(unit, verdicts, session.modelOf(session.main).labels)) return null;
+  return el("span", { class: "nearest unlike", text: `in the file: ${unit.gold?.join(", ") || "no label"}` });
 }
 
 /**
@@ -107,12 +137,18 @@ export function buildWords(session, unit) {
       text.append(word);
     }
   }
-  const node = el("div", { class: "sentence" }, el("div"), text);
+  const verdict = el("div");
+  const node = el("div", { class: "sentence" }, el("span", { class: "number" }), verdict, text);
+  let beside = verdict;
   const dress = () => {
     const verdicts = present(session.judge(session.main, unit));
     const tags = verdicts.length > 1 ? tagsOf(verdicts) : new Map();
     words.forEach((element, word) => dressWord(element, word, verdicts, tags.get(word)));
-    node.firstElementChild?.replaceWith(verdictElement(verdicts));
+    const renewed = verdictElement(verdicts, result.words.map((word) => word.text));
+    const file = unlike(session, unit, verdicts);
+    if (file) renewed.append(file);
+    beside.replaceWith(renewed);
+    beside = renewed;
   };
   return { node, lines: [words], dress };
 }

@@ -1,0 +1,258 @@
+"""Workers and whole nodes are killed at random; what is written is what one undisturbed process writes.
+
+`python -m drills.shards 1000000 50 1` labels a million lines with a tiny network: in one process, by several plain
+processes, and by Ray in a cluster of several nodes on this machine, with 50 kills and the seed 1. Without Ray installed
+the plain processes are killed instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from functools import partial
+from hashlib import blake2b, file_digest
+from pathlib import Path
+from typing import Any
+
+import zerotag
+from drills.drill import Attempt, Drill, Problem
+from zerotag.bulk.markers import Markers, Running
+from zerotag.bulk.plan import read_plan
+from zerotag.io.stores import LocalStore
+
+_HANGS = 3_600.0  # seconds
+_LINES = 100_000  # of a drill
+_KILLS = 10  # until it is let go to its end
+_WORKERS = 2
+_HAS_RAY = importlib.util.find_spec("ray") is not None
+_ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": str(Path(zerotag.__file__).parents[1]),
+    "OMP_NUM_THREADS": "1",
+    "RAY_DEDUP_LOGS": "0",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Seconds of wall time: how long each way took."""
+
+    lines: int
+    shards: int
+    kills: int
+    nodes_lost: int
+    workers: int
+    plan: float
+    one_process: float
+    plain_processes: float
+    ray: float | None
+    killed: float
+    peak_megabytes: float
+    """Of the process that used most memory."""
+
+
+Way = Callable[[Path, int, random.Random, int], tuple[float, int, int]]
+"""Does a plan while so many kills are carried out; how long it took, how many nodes were lost, how many kills."""
+
+
+def drills() -> list[Drill]:
+    """With plain processes and, where Ray is installed, with a cluster of Ray."""
+    ways = {"processes": _with_plain_processes, **({"ray": _with_ray} if _HAS_RAY else {})}
+    return [Drill(f"shards, {name}", 50, partial(_prepared, way)) for name, way in ways.items()]
+
+
+@contextmanager
+def _prepared(way: Way, scratch: Path) -> Iterator[Attempt]:
+    prepare(scratch, _LINES, random.Random(0))
+    _zerotag("label", "model", "lines.txt", "--out", "one.jsonl", "--device", "cpu", cwd=scratch)
+    expected = _digest(scratch / "one.jsonl")
+
+    def attempt(draw: random.Random) -> Iterator[Problem | None]:
+        _zerotag(*_planned("killed"), "--overwrite", cwd=scratch)
+        _, _, killed = way(scratch, _KILLS, draw, _WORKERS)
+        yield from [None] * (killed - 1)
+        yield _difference(scratch, "killed", expected)
+
+    yield attempt
+
+
+def measure(lines: int, kills: int, seed: int) -> tuple[Timings, list[Problem]]:
+    """Label so many lines in each way."""
+    with tempfile.TemporaryDirectory(prefix="zerotag-drill-") as scratch:
+        return _measure(Path(scratch), lines, kills, random.Random(seed))
+
+
+def _measure(folder: Path, lines: int, kills: int, draw: random.Random) -> tuple[Timings, list[Problem]]:
+    prepare(folder, lines, draw)
+    one = _timed(lambda: _zerotag("label", "model", "lines.txt", "--out", "one.jsonl", "--device", "cpu", cwd=folder))
+    expected = _digest(folder / "one.jsonl")
+    plan = _timed(lambda: _zerotag(*_planned("plain"), cwd=folder))
+    plain = _timed(lambda: _together(["label", "--plan", "plain/plan.json"], _WORKERS, folder))
+    problems = [_difference(folder, "plain", expected)]
+    with_ray = None
+    if _HAS_RAY:
+        _zerotag(*_planned("ray"), cwd=folder)
+        with cluster(_WORKERS) as nodes:
+            with_ray = _timed(lambda: _zerotag(*_on_ray("ray", nodes), cwd=folder))
+        problems.append(_difference(folder, "ray", expected))
+    _zerotag(*_planned("killed"), cwd=folder)
+    seconds, nodes_lost, killed = (_with_ray if _HAS_RAY else _with_plain_processes)(folder, kills, draw, _WORKERS)
+    problems.append(_difference(folder, "killed", expected))
+    count = len(read_plan(LocalStore(folder / "killed")).shards)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    timings = Timings(lines, count, killed, nodes_lost, _WORKERS, plan, one, plain, with_ray, seconds, peak)
+    return timings, [problem for problem in problems if problem]
+
+
+def _planned(out: str) -> list[str]:
+    return ["label", "model", "lines.txt", "--shards", "64", "--device", "cpu", "--out", out]
+
+
+def prepare(folder: Path, lines: int, draw: random.Random) -> None:
+    """A tiny model and made-up lines; one in a thousand is of no use."""
+    import tiny
+    from zerotag.config import ModelConfig
+
+    tiny.labeller(config=ModelConfig(encoder="tiny", depth=1, window=32)).save_pretrained(folder / "model")
+    words = [word for sentence, _ in tiny.sentences(40) for word in sentence]
+    with (folder / "lines.txt").open("wb") as file:
+        for number in range(lines):
+            text = " ".join(draw.choices(words, k=draw.randint(2, 6)))
+            file.write(b"\xff\n" if number % 1_000 == 999 else f"{text} {number}\n".encode())
+
+
+def _with_ray(folder: Path, kills: int, draw: random.Random, workers: int) -> tuple[float, int, int]:
+    lost = 0
+    with cluster(workers) as nodes:
+        extra = [nodes.add_node(num_cpus=1)]
+
+        def kill_node() -> None:
+            nonlocal lost
+            nodes.remove_node(extra.pop(), allow_graceful=False)
+            lost += 1
+            extra.append(nodes.add_node(num_cpus=1))
+
+        with _killer(folder / "killed", kills, draw, kill_node) as killed:
+            seconds = _timed(lambda: _zerotag(*_on_ray("killed", nodes), cwd=folder))
+    return seconds, lost, len(killed)
+
+
+def _with_plain_processes(folder: Path, kills: int, draw: random.Random, workers: int) -> tuple[float, int, int]:
+    arguments = ["label", "--plan", "killed/plan.json"]
+
+    def until_done() -> None:
+        while _together(arguments, workers, folder, may_die=True):
+            pass  # one of them was killed, as a scheduler would start it again
+
+    with _killer(folder / "killed", kills, draw, lambda: None) as killed:
+        seconds = _timed(until_done)
+    return seconds, 0, len(killed)
+
+
+@contextmanager
+def cluster(workers: int) -> Iterator[Any]:
+    """A cluster of Ray with so many nodes that have room for a worker, beside the head."""
+    from ray.cluster_utils import Cluster
+
+    os.environ.update(_ENVIRONMENT)  # of the nodes
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    try:
+        for _ in range(workers):
+            nodes.add_node(num_cpus=1)
+        yield nodes
+    finally:
+        nodes.shutdown()
+
+
+def _on_ray(out: str, nodes: Any) -> list[str]:
+    return ["label", "--plan", f"{out}/plan.json", "--engine", "ray", "--address", nodes.address]
+
+
+@contextmanager
+def _killer(out: Path, kills: int, draw: random.Random, kill_node: Callable[[], None]) -> Iterator[list[str]]:
+    """Kill workers that are at a shard, and now and then a node."""
+    store = LocalStore(out)
+    markers = Markers(store, read_plan(store))
+    killed: list[str] = []
+    end = threading.Event()
+
+    def work() -> None:
+        while len(killed) < kills and not end.wait(draw.uniform(0, 0.5)):
+            alive = [sign.worker for sign in markers.all(Running).values() if sign.worker not in killed]
+            if alive:
+                killed.append(draw.choice(alive))
+                with suppress(ProcessLookupError):
+                    os.kill(int(killed[-1].rpartition(":")[2]), signal.SIGKILL)
+                if len(killed) % 10 == 0:
+                    kill_node()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        end.set()
+        thread.join()
+
+
+def _difference(folder: Path, out: str, expected: str) -> Problem | None:
+    merged = f"{out}.jsonl"
+    _zerotag("label", "--plan", f"{out}/plan.json", "--merge", "--out", merged, "--overwrite", cwd=folder)
+    rejects = [(folder / f"{name}.jsonl.rejected.jsonl").read_bytes() for name in ("one", out)]
+    same = _digest(folder / merged) == expected and rejects[0] == rejects[1]
+    return None if same else Problem("lost", f"{out}: not what one process writes")
+
+
+def _zerotag(*arguments: str, cwd: Path) -> None:
+    subprocess.run([sys.executable, "-m", "zerotag", *arguments], cwd=cwd, env=_ENVIRONMENT, check=True, timeout=_HANGS)
+
+
+def _together(arguments: Sequence[str], workers: int, folder: Path, *, may_die: bool = False) -> bool:
+    """Run the same command several times at once; whether any of them died."""
+    command = [sys.executable, "-m", "zerotag", *arguments]
+    started = [subprocess.Popen(command, cwd=folder, env=_ENVIRONMENT) for _ in range(workers)]
+    codes = {one.wait(_HANGS) for one in started}
+    if codes - ({0, -signal.SIGKILL} if may_die else {0}):
+        raise subprocess.CalledProcessError(max(codes), command)
+    return codes != {0}
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.monotonic()
+    work()
+    return time.monotonic() - began
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as opened:
+        return file_digest(opened, blake2b).hexdigest()
+
+
+def main() -> None:
+    """The drill from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("lines", type=int)
+    parser.add_argument("kills", type=int)
+    parser.add_argument("seed", type=int)
+    arguments = parser.parse_args()
+    timings, problems = measure(arguments.lines, arguments.kills, arguments.seed)
+    for name, value in asdict(timings).items():
+        print(f"{name}: {value:,.1f}" if isinstance(value, float) else f"{name}: {value}")
+    print(*(f"{kind}: {what}" for kind, what in problems), sep="\n")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()

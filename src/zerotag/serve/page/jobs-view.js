@@ -1,0 +1,87 @@
+// Trainings as the page shows them: how far they are, what came out, and what can be done about them.
+
+import { byId, el } from "./dom.js";
+
+const MOST = 5; // that are shown
+
+/** @type {Record<string, string>} */
+const STATES = { queued: "waiting for the one before it", cancelled: "cancelled", failed: "failed" };
+
+/**
+ * @param {Workspace} workspace
+ * @param {(job: Job) => void} onUse told of a model that somebody wants to see
+ * @param {(text: string) => void} toast
+ */
+export function connectJobs(workspace, onUse, toast) {
+  /** @param {() => Promise<void>} action */
+  const orSay = (action) => () => action().catch((problem) => toast(problem.message));
+  /**
+   * @param {string} text
+   * @param {() => Promise<void>} action
+   */
+  const button = (text, action) => el("button", { type: "button", class: "link", text, on: { click: orSay(action) } });
+
+  /** @param {Job} job */
+  const actionsOf = (job) => {
+    if (job.state === "queued" || job.state === "running") return [button("Log", () => showLog(workspace, job)), button("Cancel", () => workspace.cancel(job))];
+    const use = job.state === "done" ? [button("Use it", async () => onUse(job))] : [];
+    return [...use, button("Log", () => showLog(workspace, job)), button("Remove", () => workspace.forget(job))];
+  };
+
+  const show = () => {
+    byId("jobs").hidden = !workspace.jobs.length;
+    const focused = document.activeElement?.closest("#job-list li")?.id;
+    const focusedText = document.activeElement?.textContent;
+    byId("job-list").replaceChildren(...workspace.jobs.slice(0, MOST).map((job) => item(job, actionsOf(job))));
+    if (!focused) return;
+    const again = [...(document.getElementById(focused)?.querySelectorAll("button") ?? [])].find((one) => one.textContent === focusedText);
+    again?.focus();
+  };
+  workspace.addEventListener("jobs", show);
+}
+
+/**
+ * @param {Job} job
+ * @param {HTMLElement[]} actions
+ */
+function item(job, actions) {
+  const { progress, state } = job;
+  const share = progress && progress.steps ? progress.steps_done / progress.steps : 0;
+  const bar = state === "running" ? [el("progress", { max: 1, value: share, "aria-label": `Training of ${job.name}` })] : [];
+  return el("li", { id: `job-${job.id}` }, el("div", {}, el("b", { text: job.name }), ...actions), ...bar, el("p", { class: state === "failed" ? "refusal" : "quiet", text: saidOf(job) }));
+}
+
+/** @param {Job} job */
+function saidOf(job) {
+  const { state, progress, result, message } = job;
+  if (state === "done" && result) {
+    const f1 = result.scores["dev sentence F1"];
+    return `Ready after ${duration(result.seconds)}. On ${result.sentences.dev.toLocaleString("en")} sentences held out, F1 is ${(100 * f1).toFixed(0)}.`;
+  }
+  if (state === "failed") return `It failed: ${message ?? "see its log"}`;
+  if (state === "running") return progress ? runningWords(progress) : "Starting";
+  return STATES[state][0].toUpperCase() + STATES[state].slice(1);
+}
+
+/** @param {JobProgress} progress */
+function runningWords({ epoch, epochs, seconds_left: left }) {
+  const rest = left === undefined ? "" : ` · ${duration(left)} left`;
+  return `Pass ${epoch} of ${epochs}${rest}`;
+}
+
+/** @param {number} seconds */
+function duration(seconds) {
+  const whole = Math.round(seconds);
+  if (whole < 90) return `${whole} s`;
+  return whole < 5400 ? `${Math.round(whole / 60)} min` : `${(whole / 3600).toFixed(1)} h`;
+}
+
+/**
+ * @param {Workspace} workspace
+ * @param {Job} job
+ */
+async function showLog(workspace, job) {
+  byId("log-title").textContent = `Log of ${job.name}`;
+  byId("log-text").textContent = (await workspace.log(job)) || "Nothing yet";
+  byId("log").showModal();
+}

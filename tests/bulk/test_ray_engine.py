@@ -1,0 +1,98 @@
+"""Shards handed out by Ray, in a cluster of several nodes on this machine, of which some die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import plans
+import tiny
+from zerotag.bulk.markers import Done, Markers, Running
+from zerotag.bulk.merge import merge
+from zerotag.bulk.plan import Plan
+from zerotag.bulk.ray_engine import Cluster, RayEngine, Share
+from zerotag.bulk.shards import Worker, do_all
+from zerotag.io.stores import LocalStore
+
+ray = pytest.importorskip("ray", reason="Ray is installed by make test-all")
+pytestmark = pytest.mark.filterwarnings("ignore")  # those of Ray's own
+
+
+@pytest.fixture
+def nodes() -> Iterator[Any]:
+    """A cluster in which the head has no room for workers, as it is not to die."""
+    from ray.cluster_utils import Cluster as Nodes
+
+    made = Nodes(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    from zerotag.bulk import blocks
+
+    monkeypatch.setattr(blocks, "_SMALLEST_STRIDE", 3_000)
+    monkeypatch.setattr(blocks, "_STRIDE", 1)
+    tiny.labeller().save_pretrained(tmp_path / "model")
+    lines = plans.write_lines(tmp_path / "a.txt", 3_000)
+    return plans.plan(tmp_path / "model", [lines], tmp_path / "out", 20)
+
+
+def test_workers_and_a_node_that_die(tmp_path: Path, nodes: Any, plan: Plan) -> None:
+    first = nodes.add_node(num_cpus=1)
+    nodes.add_node(num_cpus=1)
+    store = LocalStore(tmp_path / "out")
+    markers = Markers(store, plan)
+    killed: list[int] = []
+    shares: list[Share] = []
+
+    def kill() -> None:
+        while len(killed) < 4:
+            for sign in markers.all(Running).values():
+                process = int(sign.worker.partition(":")[2])
+                if process not in killed:
+                    killed.append(process)
+                    os.kill(process, signal.SIGKILL)
+                    time.sleep(0.5)
+            time.sleep(0.05)
+        nodes.remove_node(first, allow_graceful=False)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    failed = RayEngine(plan, str(tmp_path / "out"), Cluster(nodes.address), None).run(shares.append)
+    killer.join()
+    assert failed == {}
+    assert len(markers.all(Done)) == len(plan.shards)
+    assert shares[-1].shards_done == len(plan.shards)
+    assert len({done.worker for done in markers.all(Done).values()}) > 1
+    assert _merged(plan, tmp_path / "out", tmp_path / "of ray") == _alone(plan, tmp_path)
+
+
+def _merged(plan: Plan, out: Path, target: Path) -> bytes:
+    merge(plan, LocalStore(out), target)
+    return target.read_bytes()
+
+
+def _alone(plan: Plan, folder: Path) -> bytes:
+    """What a single process makes of the same plan."""
+    store = LocalStore(folder / "alone")
+    store.write("plan.json", plan.as_bytes())
+    with Worker(plan, store) as worker:
+        assert do_all(worker, lambda _: None) == []
+    return _merged(plan, folder / "alone", folder / "of one")
+
+
+def test_a_shard_that_cannot_be_done_does_not_keep_the_others(tmp_path: Path, plan: Plan) -> None:
+    (tmp_path / "a.txt").write_bytes((tmp_path / "a.txt").read_bytes().replace(b"\xff", b"\xfe"))
+    failed = RayEngine(plan, str(tmp_path / "out"), Cluster(workers=1), None).run()
+    assert len(failed) > 1
+    assert all("a.txt has changed since the plan was made" in reason for reason in failed.values())

@@ -1,0 +1,171 @@
+"""Learning from the labelled words of a few sentences: a convention that sentence labels cannot tell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import tiny
+import toy
+from zerotag import train
+from zerotag.calibration import Calibration
+from zerotag.config import ModelConfig, TrainConfig
+from zerotag.errors import ZerotagError
+from zerotag.evaluation.metrics import mean_average_precision
+from zerotag.labeller import WordLabeller, load
+from zerotag.training import few_labels
+from zerotag.training.few_labels import update
+from zerotag.training.refit import Words, fitted, refit, word_features
+from zerotag.types import Corpus, CorrectedExample, GoldExample
+
+QUICK = TrainConfig(epochs=5, batch_size=8, learning_rate=5e-3, teacher_epochs=2)
+
+
+def by_convention(count: int, seed: int) -> tuple[CorrectedExample, ...]:
+    """These annotators mark the full stop of a hedged sentence beside the hedge."""
+    examples = []
+    for one in toy.gold(count, seed=seed):
+        assert one.word_labels is not None
+        stop = ((one.labels[0],),)
+        examples.append(CorrectedExample(one.sentence, one.labels, (*one.word_labels[:-1], *stop)))
+    return tuple(examples)
+
+
+@pytest.fixture(scope="module")
+def labeller(tmp_path_factory: pytest.TempPathFactory) -> WordLabeller:
+    encoder = tiny.encoder_folder(tmp_path_factory.mktemp("encoder"))
+    return train(toy.corpus(120), model=ModelConfig(encoder=str(encoder), depth=2), training=QUICK, progress=False)
+
+
+def precision(labeller: WordLabeller) -> float:
+    test = by_convention(60, seed=9)
+    scores = [one.word_scores[:, 0] for one in labeller.score(one.sentence for one in test)]
+    found = mean_average_precision([np.array(one.word_labels)[:, 0] for one in test], scores)
+    assert found is not None
+    return found
+
+
+def f1(labeller: WordLabeller) -> float:
+    gold = tuple(GoldExample(one.sentence, one.labels, one.word_labels) for one in by_convention(60, seed=9))
+    found = labeller.evaluate(Corpus(("hedge",), gold)).macro.word_f1
+    assert found is not None
+    return found
+
+
+def weights(labeller: WordLabeller) -> dict[str, torch.Tensor]:
+    return {name: weight.clone() for name, weight in labeller.network.state_dict().items()}
+
+
+def test_a_few_labelled_sentences_teach_a_convention(labeller: WordLabeller) -> None:
+    before, its_weights = precision(labeller), weights(labeller)
+    updated = labeller.update(by_convention(40, seed=5))
+    assert precision(updated) > before + 0.05
+    assert f1(updated) > f1(labeller) + 0.1
+    assert updated.manifest.word_labels == {"network": 40}
+    assert "word labels of 40 sentences" in updated.rules[0].origin
+    changed = {name for name, weight in weights(updated).items() if not torch.equal(weight, its_weights[name])}
+    assert changed == {"head.attention_score.weight"}
+    assert all(torch.equal(weight, its_weights[name]) for name, weight in weights(labeller).items())
+
+
+def test_words_that_say_what_the_model_says_change_nothing_for_the_worse(labeller: WordLabeller) -> None:
+    gold = tuple(CorrectedExample(one.sentence, one.labels, one.word_labels or ()) for one in toy.gold(20, seed=5))
+    test = Corpus(("hedge",), toy.gold(60, seed=9))
+    before, after = (one.evaluate(test).macro.word_f1 or 0 for one in (labeller, labeller.update(gold)))
+    assert after >= before - 0.01
+
+
+def test_with_sentences_it_goes_on_only_where_held_out_words_say_so(
+    labeller: WordLabeller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    examples = by_convention(24, seed=5)
+    corrected = update(labeller, examples)
+    monkeypatch.setattr(few_labels, "_it_helps_to_go_on", lambda *_: False)
+    stayed = update(labeller, examples, toy.corpus(60))
+    assert all(torch.equal(weight, weights(corrected)[name]) for name, weight in weights(stayed).items())
+    monkeypatch.setattr(few_labels, "_it_helps_to_go_on", lambda *_: True)
+    went_on = update(labeller, examples, toy.corpus(60))
+    assert not torch.equal(
+        weights(went_on)["head.attention_hidden.weight"], weights(stayed)["head.attention_hidden.weight"]
+    )
+    assert f1(went_on) > f1(labeller) + 0.1
+    assert went_on.manifest.word_labels == {"network": 24}
+    again = update(labeller, examples, toy.corpus(60))
+    assert all(torch.equal(weight, weights(again)[name]) for name, weight in weights(went_on).items())
+
+
+def test_held_out_words_decide(labeller: WordLabeller, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network that is better on them, and one that is as good."""
+    examples, corpus = by_convention(24, seed=5), toy.corpus(40)
+    better = labeller.update(by_convention(60, seed=6))
+    given = (labeller, examples, corpus, corpus, lambda _: None)
+    monkeypatch.setattr(few_labels, "refit", lambda *_: (labeller, ()))
+    monkeypatch.setattr(few_labels, "_go_on", lambda *_: labeller)
+    assert not few_labels._it_helps_to_go_on(*given)
+    monkeypatch.setattr(few_labels, "_go_on", lambda *_: better)
+    assert few_labels._it_helps_to_go_on(*given)
+
+
+def test_training_with_words_is_the_zero_shot_model_updated(labeller: WordLabeller, tmp_path: Path) -> None:
+    examples = by_convention(24, seed=5)
+    encoder = labeller.manifest.model.encoder
+    trained = train(
+        toy.corpus(120), model=ModelConfig(encoder=encoder, depth=2), training=QUICK, words=examples, progress=False
+    )
+    expected = update(labeller, examples, toy.corpus(120))
+    assert all(torch.equal(weight, weights(trained)[name]) for name, weight in weights(expected).items())
+    trained.save_pretrained(tmp_path / "model")
+    assert load(tmp_path / "model").manifest.word_labels == {"network": 24}
+    assert "with word labels of 24 sentences" in " ".join((tmp_path / "model" / "README.md").read_text().split())
+
+
+def test_it_is_refused_what_says_nothing(labeller: WordLabeller) -> None:
+    silent = tuple(one for one in by_convention(20, seed=1) if not one.labels[0])
+    with pytest.raises(ZerotagError, match="there is no positive word among these"):
+        labeller.update(silent)
+    classifier = tiny.labeller(config=ModelConfig(encoder="tiny", depth=2, window=32, head="cls"))
+    with pytest.raises(ZerotagError, match="head cls"):
+        classifier.update(by_convention(4, seed=1))
+
+
+def test_features_and_weights_make_the_networks_own_scores(labeller: WordLabeller) -> None:
+    sentences = [one.sentence for one in toy.gold(5)]
+    features, logits = word_features(labeller.network, labeller.aligner, labeller.aligner.encode(sentences))
+    head = labeller.network.head
+    weight, bias = head.attention_score.weight.detach().numpy(), head.attention_score.bias.detach().numpy()  # type: ignore[union-attr,operator]
+    for scored, its_features, its_logits in zip(labeller.score(sentences), features, logits, strict=True):
+        assert its_features[:, 0] @ weight[0] + bias[0] == pytest.approx(its_logits[:, 0], abs=1e-4)
+        assert 1 / (1 + np.exp(-its_logits)) == pytest.approx(scored.word_scores, abs=1e-5)
+
+
+def test_a_stiff_prior_changes_no_weight_and_a_slack_one_follows_the_words() -> None:
+    draw = np.random.default_rng(0)
+    features = draw.normal(size=(300, 4)).astype(np.float32)
+    positive = (features[:, 2] > 0).astype(np.float64)
+    words = Words(features, np.zeros(300), positive, np.ones(300), np.arange(300))
+    assert not fitted(words, Calibration(), float("inf")).change.any()
+    stiff, slack = (fitted(words, Calibration(), stiffness).change for stiffness in (1e6, 0.1))
+    assert np.abs(stiff).max() < 1e-3
+    assert int(np.abs(slack).argmax()) == 2
+    assert slack[2] > 1
+
+
+def test_labels_without_a_positive_word_stay_as_they_are() -> None:
+    two = tiny.labeller(labels=("hedge", "fault"))
+    examples = [
+        CorrectedExample(
+            one.sentence, (one.labels[0], False), tuple((word[0], False) for word in one.word_labels or ())
+        )
+        for one in toy.gold(12)
+    ]
+    updated, (hedge, fault) = refit(two, examples)
+    assert not fault.change.any()
+    assert fault.word_threshold == two.rules[1].word_threshold
+    before, after = (one.network.state_dict()["head.attention_score.weight"] for one in (two, updated))
+    assert torch.equal(before[1], after[1])
+    assert hedge.reliability >= 0
+    assert replace(two.manifest, calibration=()) == two.manifest
