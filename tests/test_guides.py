@@ -22,6 +22,7 @@ GUIDES = Path(__file__).parents[1] / "docs" / "guides"
 CHECKED = (
     "../first-result",
     "corpus-report",
+    "curves",
     "evaluating",
     "install",
     "explaining",
