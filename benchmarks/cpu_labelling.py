@@ -1,7 +1,7 @@
 """Sentences per second on a processor, words and scores written as JSON lines, against the pipeline of transformers.
 
     python benchmarks/cpu_labelling.py                                  # about 5 minutes on two quiet cores
-    python benchmarks/cpu_labelling.py --sentences 128 --rounds 3       # a quick look
+    python benchmarks/cpu_labelling.py --sentences 128 --rounds 3       # a look
 
 Everybody labels the same sentences in turn, round after round; ratios are of medians. The encoder is the packaged one,
 the heads were never trained: that takes the same time. With ZEROTAG_DATA set the sentences are those of the CoNLL-2010
@@ -10,7 +10,6 @@ test set; otherwise sentences of the demo corpus are joined and cut to lengths l
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import tempfile
@@ -22,7 +21,7 @@ from time import perf_counter
 
 import numpy as np
 import torch
-from results_file import write_results
+from results_file import command_line, write_results
 from transformers import AutoTokenizer, BertForTokenClassification, pipeline
 
 from zerotag.bulk import run as bulk
@@ -119,19 +118,20 @@ def ours(labeller: Labeller) -> Run:
 
 def main() -> None:
     """Measure in turn, print rates and ratios, write the results."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--sentences", type=int, default=1024)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser = command_line(__doc__)
+    parser.add_argument("--sentences", type=int)
+    parser.add_argument("--rounds", type=int)
     arguments = parser.parse_args()
-    texts = sentences(arguments.sentences)
+    texts = sentences(arguments.sentences or (8 if arguments.quick else 1024))
+    layers = 2 if arguments.quick else LAYERS
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        half = LAYERS // 2
+        half = layers // 2
         runs: dict[str, Run] = {
             "pipeline": peer(),
-            "full depth, torch": ours(untrained(LAYERS)),
-            "full depth, ONNX fp32": ours(exported(LAYERS, folder / "full", int8=False)),
-            "full depth, ONNX int8": ours(exported(LAYERS, folder / "full8", int8=True)),
+            "full depth, torch": ours(untrained(layers)),
+            "full depth, ONNX fp32": ours(exported(layers, folder / "full", int8=False)),
+            "full depth, ONNX int8": ours(exported(layers, folder / "full8", int8=True)),
             "half depth, ONNX fp32": ours(exported(half, folder / "half", int8=False)),
             "half depth, ONNX int8": ours(exported(half, folder / "half8", int8=True)),
         }
@@ -139,7 +139,7 @@ def main() -> None:
         seconds: dict[str, list[float]] = {name: [] for name in runs}
         for run in runs.values():
             run(texts[:BATCH], folder / "warm-up.jsonl")
-        for _ in range(arguments.rounds):
+        for _ in range(arguments.rounds or (1 if arguments.quick else 7)):
             for name, run in runs.items():
                 start = perf_counter()
                 run(texts, folder / "out.jsonl")
@@ -160,7 +160,7 @@ def main() -> None:
                     "target": wanted,
                 }
             )
-    write_results("cpu_labelling", rows)
+    write_results("cpu_labelling", rows, folder=arguments.out)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from cpu_labelling import LAYERS, exported, untrained
-from results_file import write_results
+from results_file import command_line, write_results
 
 LENGTHS = (1_250, 5_000, 20_000)
 ROUNDS = 5
@@ -41,30 +41,32 @@ print(median(taken), peak_bytes())
 """
 
 
-def measure(folder: Path, length: int) -> tuple[float, float]:
+def measure(folder: Path, length: int, rounds: int) -> tuple[float, float]:
     """Microseconds per word, and MiB in memory at most."""
-    command = [sys.executable, "-c", PROGRAM, str(folder), str(length), str(ROUNDS), str(Path(__file__).parent)]
+    command = [sys.executable, "-c", PROGRAM, str(folder), str(length), str(rounds), str(Path(__file__).parent)]
     seconds, peak = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     return float(seconds) / length * 1e6, float(peak) / 2**20
 
 
 def main() -> None:
     """Measure both runtimes, print, write the results."""
+    options = command_line(__doc__).parse_args()
+    depth, lengths, rounds = (1, (50, 100), 1) if options.quick else (LAYERS // 2, LENGTHS, ROUNDS)
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         folders = {"torch": Path(scratch, "torch"), "ONNX int8": Path(scratch, "onnx")}
-        untrained(LAYERS // 2).save_pretrained(folders["torch"])
-        exported(LAYERS // 2, folders["ONNX int8"], int8=True)
+        untrained(depth).save_pretrained(folders["torch"])
+        exported(depth, folders["ONNX int8"], int8=True)
         for name, folder in folders.items():
-            found = {length: measure(folder, length) for length in LENGTHS}
+            found = {length: measure(folder, length, rounds) for length in lengths}
             for length, (cost, peak) in found.items():
                 print(f"{name:10} {length:>7,} words: {cost:7.1f} µs per word, {peak:,.0f} MiB at most")
-            (shortest, _), (longest, _) = found[LENGTHS[0]], found[LENGTHS[-1]]
+            (shortest, _), (longest, _) = found[lengths[0]], found[lengths[-1]]
             ratio = longest / shortest
             print(f"{name:10} ratio {ratio:.2f}, target at most {TARGET}")
             rows.append(
                 {
-                    "what": f"µs per word, {name}, {LENGTHS[-1]:,} words against {LENGTHS[0]:,}",
+                    "what": f"µs per word, {name}, {lengths[-1]:,} words against {lengths[0]:,}",
                     "peer": round(shortest, 1),
                     "ours": round(longest, 1),
                     "ratio": round(ratio, 3),
@@ -72,7 +74,7 @@ def main() -> None:
                     "peak_mib": {str(length): round(peak) for length, (_, peak) in found.items()},
                 }
             )
-    write_results("long_documents", rows)
+    write_results("long_documents", rows, folder=options.out)
 
 
 if __name__ == "__main__":

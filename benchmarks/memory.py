@@ -10,7 +10,6 @@ cut to a few words, and one in a thousand is not UTF-8. Every run is a process o
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from importlib.resources import files
 from itertools import cycle, islice
 from pathlib import Path
 
-from results_file import write_results
+from results_file import command_line, write_results
 
 FEW = 10_000
 WORDS = 6
@@ -80,14 +79,15 @@ def peak_memory(model: Path, source: Path, out: Path) -> int:
 
 def main() -> None:
     """Measure, print the ratio, write the results."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--lines", type=int, default=1_000_000, help="of the long run")
-    many = parser.parse_args().lines
+    parser = command_line(__doc__)
+    parser.add_argument("--lines", type=int, help="of the long run")
+    options = parser.parse_args()
+    few, many = (100, 200) if options.quick else (FEW, options.lines or 1_000_000)
     peaks = []
     with tempfile.TemporaryDirectory() as scratch:
         model = Path(scratch, "model")
         make_model(model)
-        for count in (FEW, many):
+        for count in (few, many):
             source = Path(scratch, f"{count}.txt")
             with source.open("wb") as file:
                 file.writelines(islice(lines(), count))
@@ -96,13 +96,13 @@ def main() -> None:
     ratio = peaks[1] / peaks[0]
     print(f"ratio {ratio:.3f}, target at most {TARGET}")
     row = {
-        "what": f"peak memory, {many:,} lines against {FEW:,}",
+        "what": f"peak memory, {many:,} lines against {few:,}",
         "peer": peaks[0],
         "ours": peaks[1],
         "ratio": round(ratio, 4),
         "target": f"≤ {TARGET}",
     }
-    write_results("memory", [row])
+    write_results("memory", [row], folder=options.out)
 
 
 if __name__ == "__main__":

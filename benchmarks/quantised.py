@@ -11,19 +11,23 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 
-from results_file import row, write_results
+from results_file import command_line, row, write_results
 
 from zerotag import demo, load
+from zerotag.config import ModelConfig, TrainConfig
 from zerotag.evaluation.report import Report, evaluate
 from zerotag.inference.onnx_export import export
+from zerotag.io import read_gold
 from zerotag.labeller import Labeller, WordLabeller
 from zerotag.research.compare.corpora import drawn, released
 from zerotag.research.corpora import CORPORA
 from zerotag.training.recipe import train
-from zerotag.types import Corpus, GoldExample
+from zerotag.types import Corpus, Example, GoldExample
 
 SENTENCES = 2_000  # of CoNLL-2010 to train on
 TARGET = "< 0.5 points"
@@ -65,12 +69,24 @@ def measured(part: Corpus[GoldExample], labeller: Labeller) -> Report:
     return evaluate(zip(part.examples, scored, strict=True), labeller.label_names, labeller.rules)
 
 
+def miniature() -> tuple[WordLabeller, Parts]:
+    """A model that has hardly learned anything, and a few sentences."""
+    gold = read_gold(str(files("zerotag.demo").joinpath("hedging.test.jsonl")))
+    few = replace(gold, examples=gold.examples[:8])
+    examples = tuple(Example(one.sentence, one.labels) for one in gold.examples[:16])
+    training = TrainConfig(epochs=1, teacher_epochs=0)
+    labeller = train(Corpus(gold.label_names, examples), model=ModelConfig(depth=1), training=training)
+    return labeller, {"a miniature": partial(measured, few)}
+
+
 def main() -> None:
     """Train, export, evaluate, print, write the results."""
-    rows = [*compared(*demonstration())]
-    if data := os.environ.get("ZEROTAG_DATA"):
+    options = command_line(__doc__).parse_args()
+    rows = [*compared(*(miniature() if options.quick else demonstration()))]
+    data = os.environ.get("ZEROTAG_DATA")
+    if data and not options.quick:
         rows += compared(*conll2010(Path(data, "conll2010")))
-    write_results("quantised", rows)
+    write_results("quantised", rows, folder=options.out)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -13,6 +14,14 @@ from zerotag.io.files import whole_file
 from zerotag.io.model_folder import versions
 
 RESULTS = Path(__file__).parent / "results"
+
+
+def command_line(what: str | None) -> argparse.ArgumentParser:
+    """The options of all benchmarks that have few others."""
+    parser = argparse.ArgumentParser(description=(what or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="in miniature: does it run?")
+    parser.add_argument("--out", type=Path, help="folder for the results")
+    return parser
 
 
 def write_results(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import os
 import socket
 import statistics
@@ -29,16 +30,18 @@ from pathlib import Path
 from typing import Any
 
 from load import Tally, closed_loop, hang, open_loop
-from results_file import write_results
+from results_file import command_line, write_results
 
-CLIENTS = 64
-ROUNDS = 5  # by turns
-SMALL, LARGE = 4, 128  # texts of a request
+QUICK = "--quick" in sys.argv  # here, since the processes that are compared need to know it, too
+CLIENTS = 4 if QUICK else 64
+ROUNDS = 1 if QUICK else 5  # by turns
+SMALL, LARGE = (2, 8) if QUICK else (4, 128)  # texts of a request
+TEXTS = 40 if QUICK else None
 
 
 def texts() -> list[str]:
     lines = files("zerotag.demo").joinpath("hedging.train.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line)["text"] for line in lines]
+    return [json.loads(line)["text"] for line in lines[:TEXTS]]
 
 
 def make_model(folder: Path) -> None:
@@ -52,7 +55,7 @@ def make_model(folder: Path) -> None:
     from zerotag.modeling.network import Network
     from zerotag.types import Rule
 
-    encoder, tokenizer = load_encoder(ModelConfig())
+    encoder, tokenizer = load_encoder(ModelConfig(depth=1 if QUICK else None))
     config = replace(ModelConfig(), depth=encoder.config.num_hidden_layers)
     torch.manual_seed(0)
     manifest = Manifest(config, TrainConfig(), ("hedge",), "O", (Rule(),), {}, {})
@@ -88,6 +91,8 @@ def plain(folder: Path) -> None:
     from fastapi import FastAPI
     from transformers import AutoModelForTokenClassification, AutoTokenizer, pipeline
 
+    from zerotag.serve.server import address_of, listen
+
     encoder = folder / "encoder"
     model = AutoModelForTokenClassification.from_pretrained(encoder)
     labeller = pipeline("token-classification", model=model, tokenizer=AutoTokenizer.from_pretrained(encoder))
@@ -98,8 +103,9 @@ def plain(folder: Path) -> None:
         rows = labeller(request["texts"])
         return [[{**word, "score": float(word["score"])} for word in words] for words in rows]
 
-    print("http://127.0.0.1:8765", flush=True)
-    uvicorn.run(app, port=8765, log_level="error")
+    socket = listen("127.0.0.1", 0)
+    print(address_of(socket), flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_level="error")).run([socket])
 
 
 @contextmanager
@@ -222,19 +228,24 @@ def rows(found: dict[str, Any], by_label: float, plain_run: Tally, full: Tally) 
     return [
         {
             "what": what,
-            "peer": round(peer, 4),
-            "ours": round(ours, 4),
-            "ratio": round(ours / peer, 3) if peer else None,
+            "peer": _rounded(peer),
+            "ours": _rounded(ours),
+            "ratio": _rounded(ours / peer) if peer else None,
             "target": target,
         }
         for what, peer, ours, target in table
     ]
 
 
+def _rounded(number: float) -> float | None:
+    """None for what was not measured, as when nothing was refused: NaN is no JSON."""
+    return None if math.isnan(number) else round(number, 4)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60.0, help="for each measurement")
-    parser.add_argument("--memory-seconds", type=float, default=600.0)
+    parser = command_line(__doc__)
+    parser.add_argument("--seconds", type=float, help="for each measurement")
+    parser.add_argument("--memory-seconds", type=float)
     parser.add_argument("--run", choices=["label", "plain"], help=argparse.SUPPRESS)
     parser.add_argument("--model", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -243,15 +254,16 @@ def main() -> None:
     elif options.run == "plain":
         plain(options.model)
     else:
-        compare(options.seconds, options.memory_seconds)
+        seconds = options.seconds or (0.2 if options.quick else 60.0)
+        compare(seconds, options.memory_seconds or 10 * seconds, options.out)
 
 
-def compare(seconds: float, memory_seconds: float) -> None:
+def compare(seconds: float, memory_seconds: float, out: Path | None) -> None:
     """Measure everything, write it down and show it."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch, "minilm")
         make_model(folder)
-        again = [sys.executable, __file__, "--model", str(folder), "--run"]
+        again = [sys.executable, __file__, *(["--quick"] if QUICK else []), "--model", str(folder), "--run"]
         serve = [sys.executable, "-m", "zerotag", "serve", str(folder), "--port", "0"]
         with process(*serve) as service:
             port = port_of(service)
@@ -261,8 +273,8 @@ def compare(seconds: float, memory_seconds: float) -> None:
             found = asyncio.run(measure_service(port, service.pid, full, seconds, memory_seconds))
     measured = rows(found, by_label, plain_run, full)
     for row in measured:
-        print(f"{row['what']:82} {row['peer']:>10} {row['ours']:>10} {row['ratio']!s:>8}  {row['target']}")
-    print(write_results("serve", measured))
+        print(f"{row['what']:82} {row['peer']!s:>10} {row['ours']!s:>10} {row['ratio']!s:>8}  {row['target']}")
+    print(write_results("serve", measured, folder=out))
 
 
 if __name__ == "__main__":

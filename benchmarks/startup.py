@@ -12,7 +12,7 @@ import sys
 from statistics import median
 from time import perf_counter
 
-from results_file import write_results
+from results_file import command_line, write_results
 
 TARGET = 0.5
 ROUNDS = 9
@@ -23,10 +23,10 @@ PROGRAMS = {"import zerotag": "import sys, zerotag\n", "zerotag --help": HELP}
 CHECK = "assert not {'torch', 'transformers'} & set(sys.modules)"
 
 
-def seconds(program: str) -> float:
+def seconds(program: str, rounds: int) -> float:
     """How long an interpreter takes that does this alone."""
     taken = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         start = perf_counter()
         subprocess.run([sys.executable, "-c", program], stdout=subprocess.DEVNULL, check=True)
         taken.append(perf_counter() - start)
@@ -35,10 +35,12 @@ def seconds(program: str) -> float:
 
 def main() -> None:
     """Measure, print, write the results."""
-    alone = seconds("pass")
+    options = command_line(__doc__).parse_args()
+    rounds = 1 if options.quick else ROUNDS
+    alone = seconds("pass", rounds)
     rows = []
     for name, program in PROGRAMS.items():
-        took = seconds(program + CHECK)
+        took = seconds(program + CHECK, rounds)
         print(f"{name:16} {took:.3f} s (the interpreter alone {alone:.3f} s), target under {TARGET} s")
         rows.append(
             {
@@ -49,7 +51,7 @@ def main() -> None:
                 "target": f"< {TARGET} s",
             }
         )
-    write_results("startup", rows)
+    write_results("startup", rows, folder=options.out)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ CHECKED = (
     "evaluating",
     "install",
     "explaining",
+    "improve",
     "notebooks",
     "scikit-learn",
     "tables",

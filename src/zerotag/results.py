@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex, overload
 
 from zerotag.errors import ZerotagError
 from zerotag.io.added_columns import added_table, refuse_collisions
@@ -20,6 +20,14 @@ class Results(list[Labelled]):
     def __init__(self, results: Iterable[Labelled], label_names: Sequence[str]) -> None:
         super().__init__(results)
         self.label_names = tuple(label_names)
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> Labelled: ...
+    @overload
+    def __getitem__(self, place: slice) -> Results: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> Labelled | Results:
+        found = super().__getitem__(place)
+        return Results(found, self.label_names) if isinstance(found, list) else found
 
     def _repr_html_(self) -> str:
         # Notebooks ask for it; looked up here, since nothing else of a list of results draws.

@@ -49,3 +49,14 @@ def test_help_and_version(zerotag: CommandLine) -> None:
         assert f"zerotag {verb} [OPTIONS]" in zerotag.succeeds(verb, "--help")
     assert "..." not in help_text.replace("[ARGS]...", "")  # no description is cut short
     assert zerotag.succeeds("--version").startswith("zerotag ")
+
+
+def test_it_shows_what_corrected_words_are_worth(zerotag: CommandLine, tmp_path: Path) -> None:
+    said = zerotag.succeeds("demo", "--improve", "--out", tmp_path)
+    assert "Improving: 20 sentences that a person should look at" in said
+    rows = [line.split() for line in said.splitlines()]
+    (before,), (updated,) = ([row for row in rows if row[:1] == [name]] for name in ("before", "network"))
+    assert float(updated[-1]) > float(before[-1])  # an untrained network has much to learn
+    assert "after word labels of 20 sentences: not zero-shot" in said
+    assert load(tmp_path / "improved").manifest.word_labels == {"network": 20}
+    assert load(tmp_path / "model").manifest.word_labels == {}

@@ -53,6 +53,7 @@ def test_a_list_shows_the_first_and_says_how_many_there_are() -> None:
     root = parts(Results([result()] * (SHOWN + 5), NAMES)._repr_html_())
     assert len(root.findall("ol/li")) == SHOWN
     assert "and 5 more" in "".join(root.itertext())
+    assert len(parts(Results([result()] * 3, NAMES)[:2]._repr_html_()).findall("ol/li")) == 2
     assert "more" not in Results([result()], NAMES)._repr_html_()
 
 

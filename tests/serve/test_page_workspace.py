@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import tiny
 from browser import downloaded, opened, settled
-from services import Service
+from services import Service, until
 from zerotag.serve.workspace.settings import WorkspaceSettings
 
 ROWS = [(" ".join(words), "unsure" if any(flags) else "plain") for words, flags in tiny.sentences(60)]
@@ -84,6 +84,41 @@ def test_from_a_table_to_a_trained_model_and_back(bench: Page, service: Service,
     records = service.label([text for text, _ in ROWS], model="mine").json["results"]
     assert [row["zerotag_label"] for row in found] == [record["label"] or "" for record in records]
     assert [float(row["zerotag_score"]) for row in found] == [record["score"] for record in records]
+
+
+def test_corrections_make_a_better_model_and_are_never_lost(bench: Page, service: Service, browser: Browser) -> None:
+    bench.click("#job-list >> text=Use it")  # the model of the test above
+    settled(bench)
+    bench.click("#review-start")
+    expect(bench.locator("#review-keys")).to_be_visible()
+    expect(bench.locator("#sentences .word").first).to_be_focused()
+    assert bench.locator("#sentences > li").count() > 0
+    phrase = bench.locator("#sentences > li").first.locator(".word")
+    pressed = phrase.first.get_attribute("aria-pressed") == "true"
+    phrase.nth(0).hover()
+    bench.mouse.down()
+    phrase.nth(1).hover()
+    bench.mouse.up()
+    for number in (0, 1):
+        expect(phrase.nth(number)).to_have_attribute("aria-pressed", str(not pressed).lower())
+    phrase.first.focus()
+    bench.keyboard.press("y")
+    for done in range(2, 7):
+        bench.keyboard.press("y")
+        expect(bench.locator("#review-state")).to_contain_text(f"{done} of 20 sentences looked at")
+    bench.keyboard.press("v")
+    expect(bench.locator("#sentences .said")).to_have_count(1)
+    expect(bench.locator("#review-state")).to_contain_text("7 of 20")
+    until(lambda: len(service.get("/v1/workspace/corrections/mine").json["corrections"]) == 7)
+    with opened(browser, service.url) as other:  # another tab, or the same one after a crash
+        other.click("#job-list >> text=Use it")
+        settled(other)
+        expect(other.locator("#review-state")).to_contain_text("7 of 20 sentences looked at")
+        other.click("#improve")
+        expect(other.locator("#job-list")).to_contain_text("Word F1", timeout=60_000)
+        expect(other.locator("#job-list")).to_contain_text("on your 7 sentences, cross-validated")
+        expect(other.locator("#model-note")).to_contain_text("mine-2")
+        expect(other.locator("#model")).to_have_value("mine-2")
 
 
 def test_what_cannot_be_read_or_trained_on_is_said_there(bench: Page, tmp_path: Path) -> None:

@@ -101,6 +101,8 @@ interface Verdict {
   score: number;
   scores: Float64Array;
   positive: boolean;
+  /** As the model has it, whatever a person said. */
+  byModel: boolean;
   /** By the rule alone, and with corrections. */
   words: Uint8Array;
   decided: Uint8Array;
@@ -217,14 +219,25 @@ interface JobProgress {
   seconds_left?: number;
 }
 
+/** Of a training: its scores. Of an improvement: words before and after. */
+interface JobResult {
+  seconds: number;
+  scores: Record<string, number>;
+  sentences: { train: number; dev: number } & number;
+  before?: { f1: number };
+  after?: { f1: number };
+  thresholds?: Record<string, [number, number]>;
+  changed?: { word: string; label: string; marked: boolean; count: number }[];
+}
+
 interface Job {
   id: string;
   kind: string;
   name: string;
   state: string;
-  settings: { upload: string; text: string; labels: string[]; negative: string[] | null };
+  settings: { upload: string; of?: string; text: string; labels: string[]; negative: string[] | null };
   progress: JobProgress | null;
-  result: { seconds: number; scores: Record<string, number>; sentences: { train: number; dev: number } } | null;
+  result: JobResult | null;
   message: string | null;
 }
 
@@ -328,6 +341,13 @@ interface PageElements {
   "word-menu": HTMLElement;
   "model-note": HTMLElement;
   corrections: HTMLElement;
+  review: HTMLElement;
+  "review-state": HTMLElement;
+  "review-progress": HTMLProgressElement;
+  "review-keys": HTMLElement;
+  "review-start": HTMLButtonElement;
+  "review-end": HTMLButtonElement;
+  improve: HTMLButtonElement;
   "corrections-count": HTMLElement;
   "corrections-use": HTMLElement;
   "corrections-tsv": HTMLButtonElement;

@@ -11,7 +11,21 @@ import typer
 from typer.main import get_command
 
 import zerotag
-from zerotag.cli import compare, data, demo, evaluate, explain, export, label, report, serve, suggest, train, tune
+from zerotag.cli import (
+    compare,
+    data,
+    demo,
+    evaluate,
+    explain,
+    export,
+    label,
+    report,
+    serve,
+    suggest,
+    suspects,
+    train,
+    tune,
+)
 from zerotag.errors import ZerotagError
 from zerotag.text.printable import one_line
 
@@ -21,6 +35,7 @@ app.command("label")(label.label)
 app.command("evaluate")(evaluate.evaluate)
 app.command("report")(report.report)
 app.command("suggest")(suggest.suggest)
+app.command("suspects")(suspects.suspects)
 app.command("tune")(tune.tune)
 app.command("explain")(explain.explain)
 app.command("demo")(demo.demo)

@@ -42,7 +42,7 @@ def suggest(
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Choose the sentences whose words are most worth labelling, with the reason for each.
+    """Choose which sentences to label next, and say why.
 
     Correct the labels in the output and give it to `zerotag tune` or `zerotag train --words`.
     """

@@ -114,9 +114,10 @@ def train(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Train a word labeller on sentence labels, and with --words on the labelled words of some sentences.
+    """Train a word labeller on sentence labels.
 
-    Rows that are empty or broken are counted and left out. Killed or stopped, the same command goes on where it was.
+    With --words, labelled words of some sentences correct it. Rows that are empty or broken are counted and left out.
+    Killed or stopped, the same command goes on where it was.
     """
     from zerotag.io.files import delete_folder
     from zerotag.io.model_folder import check_place

@@ -41,7 +41,7 @@ def tune(
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Choose a model's word thresholds by the labelled words of a few sentences.
+    """Choose word thresholds by a few labelled sentences.
 
     The threshold from sentence labels is the prior: five sentences change little, two hundred decide.
     """

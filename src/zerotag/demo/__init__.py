@@ -37,14 +37,14 @@ def train(*, device: str | torch.device | None, on_progress: Callable[[Progress]
     """Train on the sentence labels of the demonstration corpus."""
     from zerotag.training.recipe import train as train_labeller
 
-    with as_file(_corpus("train")) as path:
+    with as_file(corpus_part("train")) as path:
         corpus = read(path)
     return train_labeller(corpus, device=device, on_progress=on_progress)
 
 
 def measure(labeller: Labeller, part: str) -> tuple[Report, list[Labelled]]:
     """Label a held-out part and measure the result against the marked words."""
-    with as_file(_corpus(part)) as path:
+    with as_file(corpus_part(part)) as path:
         examples = read_gold(path, label_names=labeller.label_names).examples
     scored = list(labeller.score(example.sentence for example in examples))
     measures = evaluate(zip(examples, scored, strict=True), labeller.label_names, labeller.rules)
@@ -66,6 +66,7 @@ def write_report(path: Path, measured: Measured, style: Style) -> Path:
     return path
 
 
-def _corpus(part: str) -> Path:
+def corpus_part(part: str) -> Path:
+    """The file of a part of the corpus."""
     # `files` gives a Traversable; as_file() in the callers makes it a real path even inside a zip.
     return files(__package__).joinpath(f"hedging.{part}.jsonl")  # type: ignore[return-value]

@@ -95,6 +95,10 @@ class ModelRegistry:
         if model is not None:
             await model.close()
 
+    def folder(self, name: str) -> Path:
+        """Where a model is on the disk."""
+        return self._folders[name]
+
     def problems(self) -> dict[str, str]:
         """What keeps models, by name, from being ready."""
         found = {}

@@ -134,7 +134,7 @@ def _it_helps_to_go_on(
     dev: Corpus[Example],
     on_progress: Callable[[Progress], None],
 ) -> bool:
-    """Whether a part of the labelled sentences, held out, is ranked better by more than a standard error."""
+    """Whether a part of the labelled sentences, held out, is ranked better by more than two standard errors."""
     order = np.random.default_rng(labeller.manifest.training.seed).permutation(len(examples)).tolist()
     held_out = [examples[i] for i in order[::HELD_OUT_ONE_IN]]
     rest = [examples[i] for place, i in enumerate(order) if place % HELD_OUT_ONE_IN]
@@ -145,7 +145,7 @@ def _it_helps_to_go_on(
     corrected, results = refit(labeller, rest)
     gone_on = _go_on(corrected, rest, unseen, results, dev, on_progress, Around(after=1))
     gains = _precisions(gone_on, held_out) - _precisions(corrected, held_out)
-    return len(gains) > 1 and float(gains.mean()) > float(gains.std(ddof=1)) / math.sqrt(len(gains))
+    return len(gains) > 1 and float(gains.mean()) > 2 * float(gains.std(ddof=1)) / math.sqrt(len(gains))
 
 
 def _precisions(labeller: WordLabeller, examples: Sequence[CorrectedExample]) -> NDArray[np.float64]:

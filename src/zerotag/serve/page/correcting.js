@@ -8,6 +8,8 @@ export class Correcting {
   #list;
   #tip;
   #menu = byId("word-menu");
+  /** @type {HTMLElement | null} */
+  #from = null; // the word where the mouse button went down
 
   /**
    * @param {Session} session
@@ -31,7 +33,36 @@ export class Correcting {
       if (firstTap) this.#tip.show(word);
       else this.correct(word);
     });
+    root.addEventListener("click", (event) => this.#clickBeside(event));
+    root.addEventListener("pointerdown", (event) => (this.#from = event.pointerType === "mouse" ? wordOf(event) : null));
+    root.addEventListener("pointerup", (event) => this.#endOfPhrase(wordOf(event)));
     this.#menu.addEventListener("keydown", (event) => this.#moveInMenu(event));
+  }
+
+  /**
+   * The verdict of a sentence, or that it is right as it is.
+   * @param {MouseEvent} event
+   */
+  #clickBeside(event) {
+    const beside = event.target instanceof HTMLElement ? event.target : null;
+    const label = beside?.dataset.verdict;
+    if (beside && label) this.#session.correctSentence(this.#list.itemOf(beside).unit, label);
+    else if (beside?.classList.contains("confirm")) this.#session.confirm(this.#list.itemOf(beside).unit);
+  }
+
+  /**
+   * A phrase from the word where the mouse button went down to this one, both of a sentence.
+   * @param {HTMLElement | null} to
+   */
+  #endOfPhrase(to) {
+    const from = this.#from;
+    this.#from = null;
+    const labels = this.#session.shown(this.#session.main);
+    if (!from || !to || from === to || from.closest("li") !== to.closest("li") || labels.length > 1 || to.classList.contains("cell")) return;
+    const [first, last] = [Number(from.dataset.word), Number(to.dataset.word)].sort((a, b) => a - b);
+    const words = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+    getSelection()?.removeAllRanges();
+    this.#session.correctPhrase(this.#list.itemOf(from).unit, words, labels[0], from.getAttribute("aria-pressed") !== "true");
   }
 
   /**

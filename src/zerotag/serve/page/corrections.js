@@ -1,14 +1,20 @@
 // What a person says of words, whatever a model says: remembered by unit, word and label, and undone step by step.
 
+/** In the place of a word's number: the sentence itself, and that somebody has looked at it and found it right. */
+export const SENTENCE = -1;
+export const LOOKED_AT = -2;
+
 export class Corrections {
   /** @type {Map<string, {unit: Unit, marks: Map<string, boolean>}>} */
   #units = new Map(); // key of the unit → {unit, marks: Map of `word:label` → yes or no}
   /** @type {{unit: Unit, word: number, label: string, before: boolean | undefined}[][]} */
   #steps = [];
 
-  /** How many words were corrected. */
+  /** How many words and sentences were corrected. */
   get count() {
-    return [...this.#units.values()].reduce((sum, { marks }) => sum + marks.size, 0);
+    let count = 0;
+    for (const { marks } of this.#units.values()) for (const id of marks.keys()) if (wordAndLabel(id)[0] !== LOOKED_AT) count += 1;
+    return count;
   }
 
   /** The units with corrections, in the order they were first corrected. */
@@ -56,6 +62,18 @@ export class Corrections {
     const before = this.get(unit, word, label);
     this.#steps.push([{ unit, word, label, before }]);
     this.put(unit, word, label, before === undefined ? !decision : undefined);
+  }
+
+  /**
+   * Says the same of several words, in one step.
+   * @param {Unit} unit
+   * @param {number[]} words
+   * @param {string} label
+   * @param {boolean} value
+   */
+  say(unit, words, label, value) {
+    this.#steps.push(words.map((word) => ({ unit, word, label, before: this.get(unit, word, label) })));
+    for (const word of words) this.put(unit, word, label, value);
   }
 
   /** Takes the last step back. */

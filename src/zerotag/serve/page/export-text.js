@@ -1,6 +1,7 @@
 // Results and corrections as text: JSON lines and TSV as `zerotag label` writes them, and as `zerotag train` reads them.
 
 import { decimal, present } from "./dom.js";
+import { SENTENCE } from "./corrections.js";
 import { runs } from "./rule.js";
 
 const NEGATIVE = "O";
@@ -41,6 +42,7 @@ export function tsv(session) {
  */
 export function correctionsTsv(session) {
   return corrected(session)
+    .map((unit) => ({ words: present(session.result(session.main, unit)).words, verdicts: allVerdicts(session, session.main, unit) }))
     .map(({ words, verdicts }) => `${words.map((word, i) => row([word.text, cell(verdicts, i)])).join("")}\n`)
     .join("");
 }
@@ -50,16 +52,22 @@ export function correctionsTsv(session) {
  * @param {Session} session
  */
 export function correctionsJsonl(session) {
-  return corrected(session)
-    .map(({ text, words, verdicts, several }) => {
-      const labels = verdicts.filter((verdict) => verdict.decided.includes(1)).map((verdict) => verdict.name);
-      /** @param {number} i */
-      const ofWord = (i) => verdicts.filter((verdict) => verdict.decided[i]).map((verdict) => verdict.name);
-      /** @param {string[]} names */
-      const value = (names) => (several ? names : (names[0] ?? NEGATIVE));
-      return line({ text, words: words.map((word) => word.text), label: value(labels), word_labels: words.map((_, i) => value(ofWord(i))) });
-    })
-    .join("");
+  return corrected(session).map((unit) => line(exampleOf(session, unit))).join("");
+}
+
+/**
+ * A sentence with its labels and those of its words, as the library reads it: what the model says where nobody has said otherwise.
+ * @param {Session} session
+ * @param {Unit} unit
+ */
+export function exampleOf(session, unit) {
+  const { text, words } = present(session.result(session.main, unit));
+  const verdicts = allVerdicts(session, session.main, unit);
+  const labels = verdicts.filter((verdict) => verdict.decided.includes(1) || session.corrections.get(unit, SENTENCE, verdict.name));
+  /** @param {Verdict[]} given */
+  const value = (given) => (verdicts.length > 1 ? given.map(({ name }) => name) : (given[0]?.name ?? NEGATIVE));
+  const wordLabels = words.map((_, i) => value(verdicts.filter((verdict) => verdict.decided[i])));
+  return { text, words: words.map((word) => word.text), label: value(labels), word_labels: wordLabels };
 }
 
 /**
@@ -121,12 +129,7 @@ function perResult(session, write) {
 
 /** @param {Session} session */
 function corrected(session) {
-  const units = session.corrections.units.filter((unit) => session.result(session.main, unit));
-  return units.map((unit) => {
-    const { text, words } = present(session.result(session.main, unit));
-    const verdicts = allVerdicts(session, session.main, unit);
-    return { text, words, verdicts, several: verdicts.length > 1 };
-  });
+  return session.corrections.units.filter((unit) => session.result(session.main, unit));
 }
 
 /**

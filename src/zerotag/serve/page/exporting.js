@@ -75,10 +75,11 @@ function connectCorrections(session) {
   };
   byId("corrections-tsv").addEventListener("click", () => save("corrections.tsv", correctionsTsv(session), "text/tab-separated-values"));
   byId("corrections-jsonl").addEventListener("click", () => save("corrections.jsonl", correctionsJsonl(session), "application/jsonl"));
-  addEventListener("beforeunload", (event) => !saved && !holdsState(location.hash) && event.preventDefault());
+  addEventListener("beforeunload", (event) => !saved && !session.kept && !holdsState(location.hash) && event.preventDefault());
   session.on("corrections", () => {
     const { count, units, canUndo } = session.corrections;
     saved = !count;
+    session.kept = false; // until the workspace says that it is
     byId("corrections").hidden = !count && !canUndo;
     byId("corrections-count").textContent = count ? `${counted(count, "correction")} in ${counted(units.length, "sentence")}` : "No corrections";
     byId("corrections-use").hidden = !count;

@@ -35,7 +35,7 @@ export function goldHas({ gold }, label, labels) {
  * @param {string[]} labels of the model
  */
 export function isUnlike(unit, verdicts, labels) {
-  return unit.gold !== undefined && verdicts.some(({ name, positive }) => goldHas(unit, name, labels) !== positive);
+  return unit.gold !== undefined && verdicts.some(({ name, byModel }) => goldHas(unit, name, labels) !== byModel);
 }
 
 /**
@@ -49,7 +49,7 @@ export function comparison(session) {
   const parts = session.shown(main).flatMap((label) => {
     const pairs = units.flatMap((unit) => {
       const verdict = unit.gold === undefined ? undefined : session.judge(main, unit, [label])?.[0];
-      return verdict ? [{ gold: goldHas(unit, label, labels), said: verdict.positive }] : [];
+      return verdict ? [{ gold: goldHas(unit, label, labels), said: verdict.byModel }] : [];
     });
     if (!pairs.length) return [];
     const right = pairs.filter(({ gold, said }) => gold === said).length;

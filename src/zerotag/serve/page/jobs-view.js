@@ -28,7 +28,10 @@ export function connectJobs(workspace, onUse, toast) {
     return [...use, button("Log", () => showLog(workspace, job)), button("Remove", () => workspace.forget(job))];
   };
 
+  let shown = "";
   const show = () => {
+    if (shown === JSON.stringify(workspace.jobs)) return; // what is open stays open
+    shown = JSON.stringify(workspace.jobs);
     byId("jobs").hidden = !workspace.jobs.length;
     const focused = document.activeElement?.closest("#job-list li")?.id;
     const focusedText = document.activeElement?.textContent;
@@ -48,12 +51,29 @@ function item(job, actions) {
   const { progress, state } = job;
   const share = progress && progress.steps ? progress.steps_done / progress.steps : 0;
   const bar = state === "running" ? [el("progress", { max: 1, value: share, "aria-label": `Training of ${job.name}` })] : [];
-  return el("li", { id: `job-${job.id}` }, el("div", {}, el("b", { text: job.name }), ...actions), ...bar, el("p", { class: state === "failed" ? "refusal" : "quiet", text: saidOf(job) }));
+  const said = el("p", { class: state === "failed" ? "refusal" : "quiet", text: saidOf(job) });
+  return el("li", { id: `job-${job.id}` }, el("div", {}, el("b", { text: job.name }), ...actions), ...bar, said, ...changesOf(job));
+}
+
+/**
+ * The words that an improved model marks and its model did not, or the other way round.
+ * @param {Job} job
+ */
+function changesOf({ result }) {
+  if (!result?.changed) return [];
+  const thresholds = Object.entries(result.thresholds ?? {}).map(([label, [old, now]]) => `${label}: threshold ${old.toFixed(2)} → ${now.toFixed(2)}`);
+  const words = result.changed.map(({ word, label, marked, count }) => el("li", { dir: "auto", text: `${marked ? "+" : "−"} ${word} (${label}) × ${count}` }));
+  const summary = el("summary", { text: words.length ? `${result.changed.length} words changed` : "No word changed" });
+  return [el("details", {}, summary, el("p", { class: "quiet", text: thresholds.join(" · ") }), el("ul", {}, ...words))];
 }
 
 /** @param {Job} job */
 function saidOf(job) {
   const { state, progress, result, message } = job;
+  if (state === "done" && result?.before && result.after) {
+    const [before, after] = [result.before, result.after].map(({ f1 }) => (100 * f1).toFixed(0));
+    return `Word F1 ${before} → ${after} on your ${result.sentences} sentences, cross-validated.`;
+  }
   if (state === "done" && result) {
     const f1 = result.scores["dev sentence F1"];
     return `Ready after ${duration(result.seconds)}. On ${result.sentences.dev.toLocaleString("en")} sentences held out, F1 is ${(100 * f1).toFixed(0)}.`;

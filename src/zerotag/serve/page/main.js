@@ -12,6 +12,8 @@ import { listenForShortcuts, moveBetweenWords, toMarked } from "./keys.js";
 import { Outcome } from "./outcome.js";
 import { SentenceList } from "./sentences.js";
 import { keyOf, Session } from "./session.js";
+import { Review } from "./review.js";
+import { connectSync } from "./corrections-sync.js";
 import { stateIn } from "./share.js";
 import { Tip } from "./tip.js";
 import { unitsOfRows } from "./table.js";
@@ -45,6 +47,8 @@ const work = new Work(session, (state, detail) => {
 session.on("units readings", () => session.main && work.start());
 session.on("units readings label thresholds corrections", forgetLink);
 session.on("replaced", () => outcome.toast("The model was replaced; this is what the new one says"));
+const review = new Review(session, workspace, list, (text) => outcome.toast(text), (name) => awaited.add(name));
+connectSync(session, workspace, (kept) => (session.kept = kept));
 connectListbar(session);
 new Minimap(session, list);
 connectExports(session, stateOfPage, (text) => outcome.toast(text));
@@ -60,6 +64,8 @@ listenForShortcuts({
     n: () => toMarked(list, root, 1),
     p: () => toMarked(list, root, -1),
     u: () => session.undo(),
+    v: () => review.changeVerdict(),
+    y: () => review.confirm(),
     t: () => byId("theme-toggle").click(),
     "?": () => byId("help").showModal(),
   },
@@ -68,7 +74,9 @@ byId("help-open").addEventListener("click", () => byId("help").showModal());
 byId("help-close").addEventListener("click", () => byId("help").close());
 connectJobs(workspace, (job) => useModel(job), (text) => outcome.toast(text));
 workspace.addEventListener("jobs", () => {
-  session.trainedOn = new Map(workspace.jobs.map(({ name, settings }) => [name, settings.upload]));
+  const uploads = new Map([...workspace.jobs].reverse().map(({ name, settings }) => [name, settings.upload]));
+  for (const { name, settings } of [...workspace.jobs].reverse()) if (settings.of) uploads.set(name, uploads.get(settings.of) ?? "");
+  session.trainedOn = uploads;
 });
 workspace.addEventListener("done", async (event) => {
   const job = /** @type {CustomEvent<Job>} */ (event).detail;
@@ -141,7 +149,7 @@ async function useModel(job) {
   const model = session.models.find(({ name }) => name === job.name);
   if (!model) return outcome.toast(`${job.name} is not loaded; restart the service`);
   session.setMain({ model: job.name, method: model.methods[0] });
-  if (session.units.length) return;
+  if (session.units.length || job.kind !== "train") return;
   const { text, labels, negative, upload } = job.settings;
   await useTable(await workspace.table(upload), { text, label: labels[0], id: null, negative: negative?.[0] ?? null });
 }

@@ -40,6 +40,7 @@ export class SentenceList {
     this.#pane = pane;
     session.on("units", () => this.#setUnits());
     session.on("listed", () => this.#list());
+    session.on("review", () => this.#outdate(this.#items));
     session.on("results", (event) => this.#renew(event.detail.units));
     session.on("readings", () => this.#rebuild());
     session.on("label thresholds corrections scale", () => this.#outdate(this.#items));
@@ -77,6 +78,12 @@ export class SentenceList {
     const found = this.#rows[this.#rows.indexOf(item) + step];
     if (found) this.#reveal(found);
     return found;
+  }
+
+  /** The first that is listed, ready to be focused. */
+  get first() {
+    if (this.#rows[0]) this.#reveal(this.#rows[0]);
+    return this.#rows[0];
   }
 
   /**

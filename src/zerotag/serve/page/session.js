@@ -1,6 +1,6 @@
 // All that the page knows: models, text, results, thresholds, corrections. Views listen to it and ask it.
 
-import { Corrections } from "./corrections.js";
+import { Corrections, LOOKED_AT, SENTENCE } from "./corrections.js";
 import { present } from "./dom.js";
 import { listed } from "./listing.js";
 import { Result } from "./result.js";
@@ -50,10 +50,13 @@ export class Session extends EventTarget {
   source = null; // the file the units came from, if they did
   leftOut = 0; // units beyond the most that are shown
   /** @type {number[] | null} */
+  queue = null; // numbers of the units to look at, while they are reviewed
+  /** @type {number[] | null} */
   numbers = null; // of the units that are listed, in their order; null for all
   /** @type {Listing} */
   listing = { search: "", filter: "all", order: "text" };
   corrections = new Corrections();
+  kept = false; // whether the workspace has all corrections
   /** @type {Map<string, string>} */
   trainedOn = new Map(); // model → the upload that it was trained on
   /** @type {Map<string, number>} */
@@ -161,6 +164,7 @@ export class Session extends EventTarget {
     this.units = units.slice(0, MAX_UNITS);
     this.leftOut = units.length - this.units.length;
     this.source = source;
+    this.queue = null;
     this.#list();
     this.announce("units");
   }
@@ -183,7 +187,22 @@ export class Session extends EventTarget {
 
   #list() {
     const { search, filter, order } = this.listing;
+    if (this.queue) {
+      const fitting = new Set(listed(this, this.listing));
+      this.numbers = this.queue.filter((number) => fitting.has(number));
+      return;
+    }
     this.numbers = !search && filter === "all" && order === "text" ? null : listed(this, this.listing);
+  }
+
+  /**
+   * Lists the sentences to look at, in their order; null for all again.
+   * @param {number[] | null} queue
+   */
+  review(queue) {
+    this.queue = queue;
+    this.list({});
+    this.announce("review");
   }
 
   /** How many sentences are listed. */
@@ -370,9 +389,10 @@ export class Session extends EventTarget {
     }
     const decided = said.size ? words.slice() : words; // `words` stays what the rule says
     for (const [i, correction] of said) decided[i] = Number(correction);
-    const positive = decideSentence(rule, score);
+    const byModel = decideSentence(rule, score);
+    const positive = this.corrections.get(unit, SENTENCE, name) ?? byModel;
     const strength = this.#strength(reading, name, scores);
-    return { name, hue: this.hue(name), rule, score, scores, positive, words, decided, said, strength };
+    return { name, hue: this.hue(name), rule, score, scores, positive, byModel, words, decided, said, strength };
   }
 
   /**
@@ -414,6 +434,38 @@ export class Session extends EventTarget {
     this.announce("corrections");
   }
 
+  /**
+   * Says of a sentence the opposite of what is shown.
+   * @param {Unit} unit
+   * @param {string} label
+   */
+  correctSentence(unit, label) {
+    const verdict = present(this.judge(this.main, unit)?.find(({ name }) => name === label));
+    this.corrections.toggle(unit, SENTENCE, label, verdict.byModel);
+    this.announce("corrections");
+  }
+
+  /**
+   * Gives or takes a label from the words of a phrase.
+   * @param {Unit} unit
+   * @param {number[]} words
+   * @param {string} label
+   * @param {boolean} value
+   */
+  correctPhrase(unit, words, label, value) {
+    this.corrections.say(unit, words, label, value);
+    this.announce("corrections");
+  }
+
+  /**
+   * Notes that a sentence was looked at and is right as it is, or takes that back.
+   * @param {Unit} unit
+   */
+  confirm(unit) {
+    this.corrections.toggle(unit, LOOKED_AT, "", false);
+    this.announce("corrections");
+  }
+
   undo() {
     this.corrections.undo();
     this.announce("corrections");
@@ -431,7 +483,7 @@ export class Session extends EventTarget {
  */
 function keepStrongest(verdicts) {
   const positive = strongestOf(verdicts.map((verdict) => verdict.positive), verdicts.map(({ score }) => score));
-  verdicts.forEach((verdict, k) => (verdict.positive = k === positive));
+  verdicts.forEach((verdict, k) => (verdict.positive = verdict.byModel = k === positive));
   for (let word = 0; word < verdicts[0].words.length; word++) {
     const best = strongestOf(verdicts.map(({ words }) => words[word] === 1), verdicts.map(({ scores }) => scores[word]));
     verdicts.forEach((verdict, k) => {

@@ -77,11 +77,11 @@ export function dressWord(element, word, verdicts, tag = "") {
  * @param {string[]} words
  */
 function verdictElement(verdicts, words) {
-  const rows = toShow(verdicts).map(({ name, hue, score, positive, rule: { sentence_threshold: threshold } }) =>
+  const rows = toShow(verdicts).map(({ name, hue, score, positive, byModel, rule: { sentence_threshold: threshold } }) =>
     el(
       "p",
-      { class: positive ? `${hue} yes` : hue, title: `${name} from ${threshold.toFixed(2)}` },
-      el("b", { text: name, title: name }),
+      { class: [hue, positive ? "yes" : null, positive === byModel ? null : "said"].filter(Boolean).join(" "), title: `${name} from ${threshold.toFixed(2)}` },
+      el("b", { text: name, title: `${name}: click to change`, role: "button", tabindex: -1, "data-verdict": name, "aria-pressed": String(positive) }),
       hidden(positive ? ": yes, score " : ": no, score "),
       el("span", { text: decimal(score, 2) }),
       hidden(`, threshold ${threshold.toFixed(2)}`),
@@ -145,6 +145,7 @@ export function buildWords(session, unit) {
     const tags = verdicts.length > 1 ? tagsOf(verdicts) : new Map();
     words.forEach((element, word) => dressWord(element, word, verdicts, tags.get(word)));
     const renewed = verdictElement(verdicts, result.words.map((word) => word.text));
+    if (session.queue) renewed.append(el("button", { type: "button", class: "link confirm", tabindex: -1, "aria-pressed": String(session.corrections.has(unit)), text: session.corrections.has(unit) ? "✓ looked at" : "Right as it is" }));
     const file = unlike(session, unit, verdicts);
     if (file) renewed.append(file);
     beside.replaceWith(renewed);

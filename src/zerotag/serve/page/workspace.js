@@ -23,6 +23,7 @@ export class Workspace extends EventTarget {
       const { token } = await ask("v1/workspace");
       this.#token = token;
       this.on = true;
+      this.dispatchEvent(new Event("open"));
     } catch (problem) {
       if (problem.kind !== "failed") throw problem; // a service without a workspace knows no such address
       return;
@@ -81,6 +82,28 @@ export class Workspace extends EventTarget {
   async train(upload, name, choice) {
     await this.#send("POST", "jobs", { upload, name, ...choice });
     await this.#refresh();
+  }
+
+  /**
+   * Makes a model of another one and what was corrected of it.
+   * @param {string} model
+   * @param {string} name
+   * @param {(string | string[])[]} texts
+   */
+  async improve(model, name, texts) {
+    await this.#send("POST", "improve", { model, name, texts });
+    await this.#refresh();
+  }
+
+  /**
+   * The numbers of the texts that are most worth looking at, in order.
+   * @param {string} model
+   * @param {(string | string[])[]} texts
+   * @returns {Promise<number[]>}
+   */
+  async suggest(model, texts) {
+    const { numbers } = await this.#send("POST", "suggest", { model, texts });
+    return numbers;
   }
 
   /** @param {Job} job */

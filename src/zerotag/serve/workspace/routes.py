@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from fastapi import FastAPI, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
+from zerotag.active.suggest import suggest as suggestions
 from zerotag.serve.model_registry import ModelRegistry
 from zerotag.serve.problems import HttpError
 from zerotag.serve.requests import read_json
@@ -27,6 +28,8 @@ _UPLOAD_SECONDS = 600.0
 _DEMO = "hedging.train.jsonl"
 _MOST_ROWS = 10**6
 _TOKEN = "x-zerotag-token"
+_POOL = 2_000  # texts to choose from
+_SUGGESTIONS = 200
 
 
 def add_routes(app: FastAPI, workspace: Workspace, registry: ModelRegistry, settings: Settings) -> None:
@@ -97,6 +100,26 @@ def add_routes(app: FastAPI, workspace: Workspace, registry: ModelRegistry, sett
         choice = {field: given.get(field) for field in ("text", "labels", "negative")}
         job = await workspace.train(str(given.get("upload")), choice, name)
         return JSONResponse({"id": job}, 201)
+
+    @route("POST", "/improve")
+    async def improve(request: Request) -> Response:
+        _guard(request, workspace)
+        given = await read_json(request, settings)
+        model, texts = _known(str(given.get("model")), registry), given.get("texts")
+        if not isinstance(texts, list):
+            raise HttpError(422, "invalid", "texts is a list", where="texts")
+        name = _free_name(given.get("name"), workspace, registry)
+        return JSONResponse({"id": await workspace.improve(model, registry.folder(model), name, texts)}, 201)
+
+    @route("POST", "/suggest")
+    async def suggest(request: Request) -> Response:
+        _guard(request, workspace)
+        given = await read_json(request, settings)
+        model, texts = registry.get(_known(str(given.get("model")), registry)), given.get("texts")
+        if not isinstance(texts, list) or not texts or model is None:
+            raise HttpError(422, "invalid", "texts is a list that is not empty", where="texts")
+        found = await asyncio.to_thread(suggestions, model.labeller, texts[:_POOL], n=_SUGGESTIONS)
+        return JSONResponse({"numbers": [one.number for one in found], "reasons": [one.reason for one in found]})
 
     @route("POST", "/jobs/{job}/cancel")
     async def cancel(request: Request, job: str) -> Response:
@@ -178,7 +201,7 @@ def _job(workspace: Workspace, job: str) -> Job:
 
 def _shown(job: Job) -> dict[str, Any]:
     """A job without what is nobody's business, such as where things are on the disk."""
-    hidden = {"out"}
+    hidden = {"out", "model"}
     settings = {name: value for name, value in job.settings.items() if name not in hidden}
     return {**asdict(job), "settings": settings}
 

@@ -106,7 +106,17 @@ def saved(labeller: WordLabeller, folder: Path, job: dict[str, Any], start: floa
     }
 
 
-KINDS = {"train": train}
+def improve(folder: Path, job: dict[str, Any], reporter: Reporter) -> dict[str, Any]:  # noqa: ARG001
+    """Tune a model by what was corrected."""
+    from zerotag.serve.workspace import improving
+
+    start = time.monotonic()
+    result = improving.improve(job, folder, log)
+    log(f"word F1 {100 * result['before']['f1']:.1f} -> {100 * result['after']['f1']:.1f}, cross-validated")
+    return {**result, "seconds": round(time.monotonic() - start, 1)}
+
+
+KINDS = {"train": train, "improve": improve}
 
 
 def work(folder: Path, reporter: Reporter) -> int:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import secrets
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from zerotag.serve.workspace.store import RUNNING, Job, Store
 from zerotag.serve.workspace.tables import ROWS
 from zerotag.serve.workspace.uploads import Uploads
 from zerotag.serve.workspace.worker import DATA
+
+CORRECTIONS, TEXTS = "corrections.jsonl", "texts.jsonl"
 
 
 class Workspace:
@@ -65,6 +67,22 @@ class Workspace:
         self.jobs.add(
             job, "train", name, {**settings, "encoder": self.settings.encoder, "file": (summary or {}).get("name")}
         )
+        return job
+
+    async def improve(self, model: str, folder: Path, name: str, texts: Sequence[Any]) -> str:
+        """Put a job into the queue that tunes a model by its corrections, and shows the effect on texts."""
+        corrections = self.corrections_file(model)
+        if not corrections.exists() or not corrections.stat().st_size:
+            raise HttpError(422, "invalid", "nothing was corrected yet")
+        job = secrets.token_hex(8)
+        place = self.jobs.folder(job)
+        make_folders(place)
+        await asyncio.to_thread(shutil.copyfile, corrections, place / CORRECTIONS)
+        with whole_file(place / TEXTS) as file:
+            file.writelines(json.dumps(text, ensure_ascii=False) + "\n" for text in texts)
+        out = self.settings.folder / "models" / name
+        settings = {"model": str(folder), "out": str(out), "corrections": CORRECTIONS, "texts": TEXTS}
+        self.jobs.add(job, "improve", name, {**settings, "of": model})
         return job
 
     def delete_job(self, job: Job) -> None:
