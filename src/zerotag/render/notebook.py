@@ -71,7 +71,8 @@ def _word(piece: str, word: Word, names: Sequence[str]) -> str:
 def _style(shade: float, hue: int, *, marked: bool) -> str:
     tint, line = _HUES[hue % len(_HUES)]
     under = f";border-bottom:2px solid {line}" if marked else ""
-    return f"background:rgba({tint},{shade * (0.4 + 0.6 * shade):.2f});border-radius:.2em;padding:.1em .15em;margin:0 -.15em{under}"
+    box = "border-radius:.2em;padding:.1em .15em;margin:0 -.15em"
+    return f"background:rgba({tint},{shade * (0.4 + 0.6 * shade):.2f});{box}{under}"
 
 
 def _text(text: str) -> str:
