@@ -23,7 +23,7 @@ LOCK = $(TOOLS)/uv pip compile --quiet --universal --python-version 3.11 --gener
 RUNTIME := --extra minilm --extra serve --extra plots --extra onnx-export
 OPTIONAL := --extra excel --extra spacy --extra chinese --extra japanese --extra thai
 
-.PHONY: demo test drill lint javascript docs lock sbom browser screenshots clean
+.PHONY: demo test test-all distributed label-studio drill lint javascript docs loc lock sbom browser screenshots clean
 
 demo: $(VENV)/demo  ## train the demonstration model and show what it found
 	$(BIN)/zerotag demo
@@ -31,8 +31,18 @@ demo: $(VENV)/demo  ## train the demonstration model and show what it found
 test: lint browser  ## everything that must pass before a change lands
 	$(BIN)/python -m pytest
 
+label-studio: $(VENV)/dev  ## a real Label Studio, in an environment of its own, asks the service for predictions
+	$(BIN)/python -m drills.label_studio $(LABEL_STUDIO)
+
 drill: $(VENV)/dev  ## fuzzers and fault injection, at most an hour; stopped, it goes on (DRILL="--seed 2 kills" for others)
 	$(BIN)/python -m drills $(DRILL)
+
+test-all: test distributed label-studio
+
+distributed: $(VENV)/distributed/stamp  ## the tests of Ray, Spark (on the machine's Java) and S3, and workers and nodes killed, in an environment of their own
+	$(VENV)/distributed/bin/python -m pytest --numprocesses=0 tests/bulk/test_ray_engine.py \
+	  tests/bulk/test_shards_in_stores.py tests/io/test_stores.py tests/integrations/test_ray.py tests/integrations/test_spark.py
+	$(VENV)/distributed/bin/python -m drills "shards, ray"
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check src tests drills
@@ -57,6 +67,9 @@ screenshots: $(VENV)/dev  ## the pictures of the page and of the report
 	test -d zerotag-demo/model || $(BIN)/zerotag demo
 	$(BIN)/python benchmarks/page_screenshots.py zerotag-demo/model docs/images
 
+loc:  ## lines of code of what was core before the packages were made, and is core now
+	$(PYTHON_FOUND) tools/loc.py
+
 lock: $(VENV)/tools/stamp  ## write the locks anew from pyproject.toml, keeping versions that still fit (UPGRADE=--upgrade takes the newest)
 	$(LOCK) requirements/build.in --output-file requirements/build.lock
 	$(LOCK) requirements/tools.in --output-file requirements/tools.lock
@@ -78,6 +91,14 @@ $(VENV)/demo: $(BIN)/python pyproject.toml requirements/torch.txt requirements/b
 
 $(VENV)/dev: $(BIN)/python pyproject.toml requirements/torch.txt requirements/build.lock requirements/dev.lock
 	$(call install,requirements/dev.lock)
+
+# Beside the development environment, whose packages it sees: pins of these may differ from ours.
+$(VENV)/distributed/stamp: $(VENV)/dev
+	$(BIN)/python -m venv $(VENV)/distributed
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	  > $$($(VENV)/distributed/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/development.pth
+	$(VENV)/distributed/bin/python $(PIP) --editable ".[ray,spark,storage]" "moto[s3]" flask flask-cors
+	@touch $@
 
 $(VENV)/tools/stamp: $(BIN)/python requirements/tools.lock
 	$(BIN)/python -m venv $(VENV)/tools

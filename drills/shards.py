@@ -16,9 +16,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -35,6 +35,7 @@ from zerotag.io.stores import LocalStore
 _HANGS = 3_600.0  # seconds
 _LINES = 100_000  # of a drill
 _KILLS = 10  # until it is let go to its end
+_NODE_AFTER = 5  # kills of workers a node is lost
 _WORKERS = 2
 _HAS_RAY = importlib.util.find_spec("ray") is not None
 _ENVIRONMENT = {
@@ -144,9 +145,10 @@ def _with_ray(folder: Path, kills: int, draw: random.Random, workers: int) -> tu
             lost += 1
             extra.append(nodes.add_node(num_cpus=1))
 
-        with _killer(folder / "killed", kills, draw, kill_node) as killed:
-            seconds = _timed(lambda: _zerotag(*_on_ray("killed", nodes), cwd=folder))
-    return seconds, lost, len(killed)
+        command = _on_ray("killed", nodes)
+        work = partial(_zerotag, *command, cwd=folder)
+        seconds, killed = _disturbed(work, folder / "killed", kills, draw, kill_node)
+    return seconds, lost, killed
 
 
 def _with_plain_processes(folder: Path, kills: int, draw: random.Random, workers: int) -> tuple[float, int, int]:
@@ -156,9 +158,8 @@ def _with_plain_processes(folder: Path, kills: int, draw: random.Random, workers
         while _together(arguments, workers, folder, may_die=True):
             pass  # one of them was killed, as a scheduler would start it again
 
-    with _killer(folder / "killed", kills, draw, lambda: None) as killed:
-        seconds = _timed(until_done)
-    return seconds, 0, len(killed)
+    seconds, killed = _disturbed(until_done, folder / "killed", kills, draw, lambda: None)
+    return seconds, 0, killed
 
 
 @contextmanager
@@ -180,31 +181,28 @@ def _on_ray(out: str, nodes: Any) -> list[str]:
     return ["label", "--plan", f"{out}/plan.json", "--engine", "ray", "--address", nodes.address]
 
 
-@contextmanager
-def _killer(out: Path, kills: int, draw: random.Random, kill_node: Callable[[], None]) -> Iterator[list[str]]:
-    """Kill workers that are at a shard, and now and then a node."""
+def _disturbed(
+    work: Callable[[], object], out: Path, kills: int, draw: random.Random, kill_node: Callable[[], None]
+) -> tuple[float, int]:
+    """Kill workers that are at a shard, and now and then a node, while others work; how long that took, how many kills.
+
+    The work is in a thread: nodes of Ray can be added by the main one alone.
+    """
     store = LocalStore(out)
     markers = Markers(store, read_plan(store))
     killed: list[str] = []
-    end = threading.Event()
-
-    def work() -> None:
-        while len(killed) < kills and not end.wait(draw.uniform(0, 0.5)):
+    with ThreadPoolExecutor(1) as thread:
+        seconds = thread.submit(_timed, work)
+        while len(killed) < kills and not seconds.done():
+            time.sleep(draw.uniform(0, 0.5))
             alive = [sign.worker for sign in markers.all(Running).values() if sign.worker not in killed]
             if alive:
                 killed.append(draw.choice(alive))
                 with suppress(ProcessLookupError):
                     os.kill(int(killed[-1].rpartition(":")[2]), signal.SIGKILL)
-                if len(killed) % 10 == 0:
+                if len(killed) % _NODE_AFTER == 0:
                     kill_node()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        yield killed
-    finally:
-        end.set()
-        thread.join()
+        return seconds.result(), len(killed)
 
 
 def _difference(folder: Path, out: str, expected: str) -> Problem | None:

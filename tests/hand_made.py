@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from zerotag.evaluation.cost import Cost
 from zerotag.evaluation.report import Measures
 from zerotag.research.compare.experiment import Experiment, Run, read_experiment
-from zerotag.research.compare.record import Cost, ExampleRecord, Record, SentenceRecord, TrainingRecord, write_record
+from zerotag.research.compare.record import ExampleRecord, Record, SentenceRecord, TrainingRecord, write_record
 from zerotag.research.compare.results import run_path
 
 TOML = """

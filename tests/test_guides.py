@@ -28,11 +28,14 @@ CHECKED = (
     "explaining",
     "improve",
     "notebooks",
+    "scale",
     "scikit-learn",
     "tables",
     "training-data",
     "classes",
     "spacy",
+    "annotation-tools",
+    "languages",
 )
 
 
@@ -65,6 +68,9 @@ def here(tmp_path: Path, model: Path, encoder: Path, monkeypatch: pytest.MonkeyP
     Path("new.txt").write_text("".join(f"{one.sentence.text}\n" for one in gold), encoding="utf-8")
     rows = "".join(f"{one.sentence.text},{int(one.labels[0])}\n" for one in toy.gold(60))
     Path("sentences.csv").write_text(f"text,label\n{rows}", encoding="utf-8")
+    Path("corpus").mkdir()
+    for name in ("a", "b"):
+        Path("corpus", f"{name}.txt").write_text("the pump may fail in winter .\n" * 20, encoding="utf-8")
     names = "".join(f"{one.sentence.text},{'rude' if one.labels[0] else 'calm'}\n" for one in toy.gold(60))
     Path("reviews.csv").write_text(f"text,sentiment\n{names}", encoding="utf-8")
     toy.write_tsv(Path("entities.tsv"), toy.gold(40), label="B-CUE")

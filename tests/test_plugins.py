@@ -60,7 +60,8 @@ def test_a_command_reads_scores_and_writes_by_plugins(plugins: Path, model: Path
 def test_help_and_errors_name_plugins(plugins: Path, model: Path, tmp_path: Path) -> None:
     told = run(plugins, "label", "--help").stdout
     assert all(name in told for name in ("loudness", "arrows", "shout"))
-    assert "letters" in run(plugins, "train", "--help").stdout
+    told = run(plugins, "train", "--help").stdout
+    assert all(name in told for name in ("letters", "strongest"))
     refused = run(plugins, "label", model, write(tmp_path / "a.txt", TEXT), "--method", "broken")
     assert refused.returncode == 2
     assert refused.stderr.startswith("error: scorer 'broken' of package loud cannot be imported (")
@@ -86,6 +87,26 @@ def test_a_model_keeps_the_name_of_its_segmenter(plugins: Path, tmp_path: Path) 
     without = run(tmp_path, "label", tmp_path / "saved", tmp_path / "a.txt")
     assert without.returncode == 2
     assert without.stderr.startswith("error: unknown segmenter 'letters'; there are: unicode, whitespace; others come")
+
+
+def test_a_head_is_trained_saved_and_missed(plugins: Path, tmp_path: Path) -> None:
+    encoder = tiny.encoder_folder(tmp_path / "encoder")
+    trained = zerotag.train(
+        toy.corpus(20),
+        encoder=encoder,
+        model=ModelConfig(head="strongest"),
+        training=TrainConfig(epochs=1, teacher_epochs=1, teachers=1),
+        progress=False,
+    )
+    trained.save_pretrained(tmp_path / "saved")
+    loaded = zerotag.load(tmp_path / "saved")
+    result = loaded.label("the pump may leak")
+    assert result.score == pytest.approx(max(word.score for word in result.words), abs=1e-6)
+    without = run(tmp_path, "label", tmp_path / "saved", write(tmp_path / "a.txt", "may I"))
+    assert without.returncode == 2
+    assert "head 'strongest' is out of range; allowed: soft-attention or cls" in without.stderr
+    assert len(without.stderr.splitlines()) == 1
+    assert plugins.is_dir()
 
 
 def write(path: Path, text: str) -> Path:

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import tomllib
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -117,6 +118,16 @@ def test_the_tree_names_every_package_and_module(site: Path) -> None:
         else:
             said = rf"<code>{re.escape(path.name)}</code></dt>\s*<dd>(?:<p>)?\S"
             assert re.search(said, section), f"{path} does not say what it is for"
+
+
+def test_the_layers_are_those_of_the_contract() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    (layers,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
+    wanted = [", ".join(one.strip().removeprefix("zerotag.") for one in re.split("[|:]", line)) for line in layers]
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert "```text\n" + "\n".join(wanted) + "\n```" in page
 
 
 def test_behaviours_are_in_files_that_exist() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zerotag.types import FloatArray
+from zerotag.types import FloatArray, ReliabilityBin
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +39,9 @@ def sigmoid(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     """Probabilities of log-odds, without overflow."""
     probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(logits, -50, 50)))
     return probabilities
+
+
+def calibration_error(bins: Sequence[ReliabilityBin]) -> float:
+    """Expected calibration error: how far the scores are from the share of positives, averaged over what has them."""
+    total = sum(one.size for one in bins)
+    return sum(one.size * abs(one.score - one.positive) for one in bins) / max(total, 1)

@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from zerotag.errors import ZerotagError
+from zerotag.registry import Registry
 
-Head = Literal["soft-attention", "cls"]
-Loss = Literal["cross-entropy", "squared", "twice-squashed"]
-WarmupUnit = Literal["steps", "sentences"]
-Optimizer = Literal["adamw", "adadelta"]
+if TYPE_CHECKING:
+    from zerotag.modeling.heads import MakeHead
+    from zerotag.modeling.losses import SentenceLoss
+    from zerotag.training.optimizers import OptimizerSpec
 
 PACKAGED_ENCODER = "all-MiniLM-L6-v2"
-BILSTM = "bilstm"
+CLASSIFIER = "cls"
+"""The head of a plain sentence classifier, the one kind that does not score words."""
 
+HEADS: Registry[MakeHead] = Registry(
+    "head",
+    {
+        "soft-attention": "zerotag.modeling.heads:soft_attention",
+        CLASSIFIER: "zerotag.modeling.heads:classifier",
+    },
+)
+LOSSES: Registry[SentenceLoss] = Registry(
+    "loss",
+    {
+        "cross-entropy": "zerotag.modeling.losses:CROSS_ENTROPY",
+        "squared": "zerotag.research.losses:SQUARED",
+        "twice-squashed": "zerotag.research.losses:TWICE_SQUASHED",
+    },
+    group="zerotag.losses",
+)
+OPTIMIZERS: Registry[OptimizerSpec] = Registry(
+    "optimizer",
+    {"adamw": "zerotag.training.optimizers:ADAMW", "adadelta": "zerotag.research.adadelta:ADADELTA"},
+)
 
 SEEDS = range(2**32)
 
@@ -24,6 +46,10 @@ SEEDS = range(2**32)
 def _require(condition: bool, name: str, value: object, allowed: str) -> None:
     if not condition:
         raise ZerotagError(f"{name} {value!r} is out of range; allowed: {allowed}")
+
+
+def _require_one_of(registry: Registry[Any], name: str, value: str) -> None:
+    _require(value in registry, name, value, " or ".join(registry.names()))
 
 
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", NoneType: "leave it out"}
@@ -53,13 +79,13 @@ class ModelConfig:
     """What the network is: an encoder cut at a depth, and a head on top of it."""
 
     encoder: str = PACKAGED_ENCODER
-    """The packaged encoder's name, a folder, a name on the Hugging Face hub, or `bilstm`, which starts from nothing."""
+    """The packaged encoder's name, a folder, or a name on the Hugging Face hub. Default: the packaged one, small and
+    English; take a larger one, or one of another language, for better words. Or the name of a registered encoder:
+    `bilstm` starts from nothing, `bilstm:FILE` from a text file of word vectors (GloVe, word2vec)."""
 
-    vectors: str | None = None
-    """A file of word vectors for `bilstm` to start from, as text (GloVe, word2vec). None: vectors start at random."""
-
-    head: Head = "soft-attention"
-    """`soft-attention` scores words; `cls` is a plain sentence classifier that does not."""
+    head: str = "soft-attention"
+    """The name of a registered head: `soft-attention` scores words; `cls` is a plain sentence classifier that does not,
+    for comparisons."""
 
     depth: int | None = None
     """The layer the head reads; the layers above it are dropped. None: half of them for soft attention, all for cls."""
@@ -76,25 +102,31 @@ class ModelConfig:
     dropout: float = 0.1
     """Dropout on what the head reads, while training."""
 
-    segmenter: str = "unicode"
-    """What splits texts into words, a name in the registry of segmenters: `unicode` for languages written with spaces,
-    `whitespace` for text whose words are parted already, or one of an installed package."""
+    segmenter: str = "standard"
+    """What splits texts into words, a name in the registry of segmenters: `standard` for languages written with
+    spaces, `whitespace` for text whose words are parted already, `jieba` and others, or one of another package."""
 
     window: int = 512
     """Sub-words encoded at once, special ones included; longer sentences take several overlapping windows."""
 
-    lone_words: bool = False
-    """Tokenize every word by itself, in lower case and without the space before it. Encoders learnt from running text,
-    so this is only for comparison with the paper's reference code, as are the next two."""
+    tokenization: str = "text"
+    """How texts become sub-words, the name of a registered aligner. `text` reads running text, as encoders learnt it;
+    `words` is the BiLSTM's; `lone-words`, `attend-to-end` and `reference` are for comparison with the paper's code."""
 
-    attend_to_end: bool = False
-    """Let the special token that ends a sentence take part in attention and losses, though it is no word's."""
-
-    truncate: bool = False
-    """Read one window of a sentence and no more: the words past it score 0."""
+    @property
+    def scores_words(self) -> bool:
+        """Whether the head scores words."""
+        return self.head != CLASSIFIER
 
     def __post_init__(self) -> None:
         require_types(self)
+        _require_one_of(HEADS, "head", self.head)
+        _require(
+            self.scores_words or self.tokenization != "words",
+            "head",
+            self.head,
+            "one that scores words, as it reads words",
+        )
         _require(self.depth is None or self.depth >= 1, "depth", self.depth, "1 or more; leave it out for auto")
         _require(0 < self.beta <= 64, "beta", self.beta, "above 0 and at most 64; the paper uses 2")
         _require(
@@ -106,11 +138,6 @@ class ModelConfig:
         _require(self.hidden_size >= 1, "hidden_size", self.hidden_size, "1 or more")
         _require(0 <= self.dropout < 1, "dropout", self.dropout, "at least 0 and below 1")
         _require(self.window >= 16, "window", self.window, "16 or more")
-        if self.encoder == BILSTM:
-            _require(self.head == "soft-attention", "head", self.head, "soft-attention, for encoder 'bilstm'")
-            _require(not self.lone_words, "lone_words", True, "false, for encoder 'bilstm', which reads words anyway")
-        else:
-            _require(self.vectors is None, "vectors", self.vectors, "none, but for encoder 'bilstm' (preset bilstm)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +169,12 @@ class TrainConfig:
     learning_rate: float | None = None
     """Peak rate. None: chosen by the encoder's width (about 1e-4 for 384, 5e-5 for 768), or 1 for AdaDelta."""
 
-    optimizer: Optimizer = "adamw"
-    """`adadelta` is for the BiLSTM as published: no warm-up, decay or clipping; the rate falls when dev F1 stands."""
+    optimizer: str = "adamw"
+    """The name of a registered optimizer. `adadelta` is for the BiLSTM as published: no warm-up, decay or clipping."""
 
     warmup: float = 0.1
-    """Share of AdamW's steps in which the rate climbs; it falls linearly to 0 afterwards."""
-
-    warmup_unit: WarmupUnit = "steps"
-    """`sentences` takes as many steps to warm up as there are sentences in that share, as the paper's reference code
-    does by mistake: from a batch size of 1 / warmup on, the rate climbs to the end and never reaches its peak."""
+    """Share of AdamW's steps in which the rate climbs; it falls linearly to 0 afterwards. Above 1, the training ends
+    before the climb does, as in the paper's reference code, which counts warm-up in sentences."""
 
     weight_decay: float = 0.1
     """AdamW's decay, not applied to biases and normalisation."""
@@ -158,10 +182,9 @@ class TrainConfig:
     adam_epsilon: float = 1e-7
     """AdamW's epsilon."""
 
-    loss: Loss = "cross-entropy"
-    """Of the sentence score, where words are found by soft attention: `cross-entropy`, a mean over sentences, or
-    `squared` error, a sum over them. `twice-squashed` is the cross-entropy of the paper's reference code, which takes
-    a sigmoid's output for a logit."""
+    loss: str = "cross-entropy"
+    """The name of a registered loss of the sentence score, where words are found by soft attention: `squared` error is
+    the BiLSTM's as published, `twice-squashed` that of the paper's reference code."""
 
     gamma: float = 0.1
     """Weight of the two losses that push some words of a sentence to 0 and the strongest to the sentence label, where
@@ -182,6 +205,8 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         require_types(self)
+        _require_one_of(OPTIMIZERS, "optimizer", self.optimizer)
+        _require_one_of(LOSSES, "loss", self.loss)
         _require(
             self.epochs is None or self.epochs >= 1,
             "epochs",
@@ -214,7 +239,7 @@ class TrainConfig:
             self.learning_rate,
             "above 0 and at most 1; leave it out to have it chosen",
         )
-        _require(0 <= self.warmup <= 1, "warmup", self.warmup, "0 to 1")
+        _require(0 <= self.warmup <= 100, "warmup", self.warmup, "0 to 100; 0.1 is customary")
         _require(0 <= self.weight_decay < 1, "weight_decay", self.weight_decay, "at least 0 and below 1")
         _require(0 < self.adam_epsilon < 1, "adam_epsilon", self.adam_epsilon, "above 0 and below 1")
         _require(0 <= self.gamma <= 100, "gamma", self.gamma, "0 to 100; the paper uses 0.1")
@@ -222,6 +247,21 @@ class TrainConfig:
         _require(0 <= self.tolerance <= 10, "tolerance", self.tolerance, "0 to 10 standard errors; 1 is customary")
         _require(0 < self.dev_share < 1, "dev_share", self.dev_share, "above 0 and below 1")
         _require(self.seed in SEEDS, "seed", self.seed, f"0 to {SEEDS[-1]}")
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenTrainConfig(TrainConfig):
+    """How a network is trained, with nothing left to choose."""
+
+    epochs: int = 3
+    teacher_epochs: int = 3
+    teachers: int = 1
+    batch_size: int = 16
+    learning_rate: float = 1e-4
+
+    def as_given(self) -> TrainConfig:
+        """The same settings as somebody could have given them."""
+        return TrainConfig(**asdict(self))
 
 
 # Weighted soft attention by itself: no teacher, the threshold at 0.5.
@@ -243,24 +283,22 @@ PRESETS: dict[str, tuple[ModelConfig, TrainConfig]] = {
             beta=2.0,
             attention_size=100,
             window=128,
-            lone_words=True,
-            attend_to_end=True,
-            truncate=True,
+            tokenization="reference",
         ),
         replace(
             PLAIN,
             epochs=20,
             batch_size=16,
             learning_rate=2e-5,
-            warmup_unit="sentences",
+            warmup=0.1 * 16,  # it counts sentences, 16 to a step
             loss="twice-squashed",
             patience=20,
             tolerance=0.0,
         ),
     ),
-    # Rei & Søgaard 2018, and the configuration of their public code; the encoder's own settings are in `bilstm.py`.
+    # Rei & Søgaard 2018, and the configuration of their public code; the encoder's are in `research/bilstm.py`.
     "bilstm": (
-        ModelConfig(encoder=BILSTM, beta=1.0, attention_size=100, hidden_size=50, dropout=0.0),
+        ModelConfig(encoder="bilstm", tokenization="words", beta=1.0, attention_size=100, hidden_size=50, dropout=0.0),
         replace(
             PLAIN,
             epochs=200,
@@ -280,8 +318,44 @@ C = TypeVar("C", ModelConfig, TrainConfig)
 
 def from_dict(kind: type[C], values: dict[str, Any]) -> C:
     """A configuration from saved or typed values; unknown names are refused."""
+    values = _renamed_model(values) if kind is ModelConfig else _renamed_training(values)
     known = [field.name for field in fields(kind)]
     for name in values:
         if name not in known:
             raise ZerotagError(f"unknown setting {name!r}; there are: {', '.join(known)}")
     return kind(**values)
+
+
+_TOKENIZATIONS = {
+    (False, False, False): "text",
+    (True, False, False): "lone-words",
+    (False, True, False): "attend-to-end",
+    (True, True, True): "reference",
+}
+
+
+def _renamed_model(values: dict[str, Any]) -> dict[str, Any]:
+    """Settings of a model as they are called now, in model folders and experiments from before they were renamed."""
+    left = dict(values)
+    flags = tuple(left.pop(name, False) is True for name in ("lone_words", "attend_to_end", "truncate"))
+    vectors = left.pop("vectors", None)
+    encoder = left.get("encoder", PACKAGED_ENCODER)
+    if left.keys() == values.keys():
+        return left
+    if flags not in _TOKENIZATIONS:
+        raise ZerotagError("lone_words, attend_to_end and truncate go alone or all three together: see tokenization")
+    if vectors is not None and encoder != "bilstm":
+        raise ZerotagError(f"vectors {vectors!r} is out of range; allowed: none, but for encoder 'bilstm'")
+    if vectors is not None:
+        left["encoder"] = f"{encoder}:{vectors}"
+    if any(flags) or "tokenization" not in left:
+        left["tokenization"] = "words" if encoder == "bilstm" else _TOKENIZATIONS[flags]
+    return left
+
+
+def _renamed_training(values: dict[str, Any]) -> dict[str, Any]:
+    """The same for settings of a training."""
+    left = dict(values)
+    if left.pop("warmup_unit", "steps") == "sentences":
+        left["warmup"] = left.get("warmup", 0.1) * (left.get("batch_size") or 16)
+    return left

@@ -44,6 +44,8 @@ MANY_TEXTS = 1_000  # from which on a bar is shown
 class Labeller:
     """Labels texts by a network, whatever runs it, and has all that is known of the model."""
 
+    is_in_torch = False
+
     def __init__(self, predictor: Predictor, aligner: Aligner, manifest: Manifest) -> None:
         self.predictor = predictor
         self.aligner = aligner
@@ -266,6 +268,8 @@ class Labeller:
 
 class WordLabeller(Labeller):
     """A trained network in torch with its tokenizer."""
+
+    is_in_torch = True
 
     def __init__(self, network: Network, tokenizer: PreTrainedTokenizerBase, manifest: Manifest) -> None:
         from zerotag.inference.torch_predictor import TorchPredictor

@@ -28,11 +28,12 @@ class Registry(Generic[T]):
     Args:
         kind: what an entry is, for messages ("scorer").
         own: the library's own entries, name to `module:attribute`.
+        group: the group of entry points. Default: `zerotag.` and the kind's plural.
     """
 
-    def __init__(self, kind: str, own: Mapping[str, str]) -> None:
+    def __init__(self, kind: str, own: Mapping[str, str], *, group: str | None = None) -> None:
         self.kind = kind
-        self.group = f"zerotag.{kind}s"
+        self.group = group or f"zerotag.{kind}s"
         self._own = dict(own)
         self._loaded: dict[str, T] = {}
 

@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bulk_runs import JSONL, run, style
+from crashes import crashes, make
 from source_files import write
 from zerotag.bulk import run as run_module
 from zerotag.bulk.inputs import Rejected
-from zerotag.bulk.journal import Unfinished, folder_of, unfinished
+from zerotag.bulk.journal import Unfinished, folder_of, nothing_left_to_do, record_of, unfinished
 from zerotag.bulk.run import Progress, RecordError, Run, label_to_file, label_to_page
 from zerotag.bulk.state import State
 from zerotag.io.writers.appendable import Form, encoder
@@ -31,11 +32,13 @@ class Killed(BaseException):
     pass
 
 
-def label(its_run: Run, target: Path, form: Form = JSONL, *, kill_after: int | None = None) -> State:
+def label(
+    its_run: Run, target: Path, form: Form = JSONL, *, kill_after: int | None = None, overwrite: bool = True
+) -> State:
     """All of it, or until so many chunks were appended."""
     its_encoder = encoder(form, style(its_run.label_names))
     beginning = its_encoder.beginning
-    with unfinished(target, {"form": form}, resume=True, overwrite=True, beginning=beginning) as output:
+    with unfinished(target, {"form": form}, resume=True, overwrite=overwrite, beginning=beginning) as output:
         if kill_after is not None:
             kill_when_appending(output, kill_after)
         label_to_file(its_run, output, its_encoder)
@@ -75,6 +78,33 @@ def test_the_same_bytes_however_often_it_was_killed(
     expected.seconds = state.seconds = 0.0
     assert state == expected
     assert (state.sentences, state.rejected, state.words) == (19, 5, 18 * 4 + 2)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.format + form.packing)
+def test_goes_on_from_every_state_that_a_crash_can_leave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: Form
+) -> None:
+    """Of a kill, or of a power cut that takes away what was not synced: no output is half there, and none differs."""
+    monkeypatch.setattr(run_module, "COMMIT_SECONDS", 0.0)
+    source = write(tmp_path, "a.txt", LINES)
+    root = tmp_path / "root"
+    root.mkdir()
+    with crashes(root) as found:
+        label(run(source, at_once=9), root / "out", form)
+    expected = {name: (root / name).read_bytes() for name in ("out", "out.rejected.jsonl", "out.run.json")}
+    assert len(found.states) > 20
+    left = set()
+    for state in found.states:
+        target = make(state, tmp_path / "crashed") / "out"
+        left.add(target.exists())
+        if target.exists():
+            assert target.read_bytes() == expected["out"]
+            assert record_of(target).read_bytes() == expected["out.run.json"]
+        inputs = run(source).inputs
+        if not nothing_left_to_do(target, {"form": form}, inputs, resume=True, overwrite=False):
+            label(run(source, at_once=9), target, form, overwrite=False)
+        assert {file.name: file.read_bytes() for file in target.parent.iterdir()} == expected
+    assert left == {True, False}
 
 
 def test_what_is_counted() -> None:

@@ -96,7 +96,7 @@ def test_stopped_with_something_to_go_on_from(
     assert target.read_bytes() == b"one\n"
 
 
-@pytest.mark.parametrize("at", range(12))
+@pytest.mark.parametrize("at", range(30))
 def test_killed_while_it_is_moved_to_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
     """Each operation on files in `finish` is the last one, in turn, and then `finish` is called again."""
     target = tmp_path / "out"

@@ -56,7 +56,7 @@ def test_workers_and_a_node_that_die(tmp_path: Path, nodes: Any, plan: Plan) -> 
     shares: list[Share] = []
 
     def kill() -> None:
-        while len(killed) < 4:
+        while len(killed) < 3 and len(markers.all(Done)) < len(plan.shards) // 2:
             for sign in markers.all(Running).values():
                 process = int(sign.worker.partition(":")[2])
                 if process not in killed:
@@ -70,6 +70,7 @@ def test_workers_and_a_node_that_die(tmp_path: Path, nodes: Any, plan: Plan) -> 
     killer.start()
     failed = RayEngine(plan, str(tmp_path / "out"), Cluster(nodes.address), None).run(shares.append)
     killer.join()
+    assert killed
     assert failed == {}
     assert len(markers.all(Done)) == len(plan.shards)
     assert shares[-1].shards_done == len(plan.shards)

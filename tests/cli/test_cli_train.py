@@ -308,12 +308,11 @@ def test_the_bilstm_starts_from_word_vectors(zerotag: CommandLine, tmp_path: Pat
     train = toy.write_tsv(tmp_path / "train.tsv", toy.gold(20))
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("Pump 1 2 3\nvalve 4 5 6\n", encoding="utf-8")
-    command = ["train", train, "--out", tmp_path / "model", "--epochs", 1, "--vectors", vectors]
-    assert "allowed: none, but for encoder 'bilstm'" in zerotag.fails(*command)
-    command += ["--preset", "bilstm"]
+    command = ["train", train, "--out", tmp_path / "model", "--epochs", 1]
+    command += ["--preset", "bilstm", "--encoder", f"bilstm:{vectors}"]
     zerotag.succeeds(*command)
     settings = json.loads((tmp_path / "model" / "zerotag.json").read_text())["model"]
-    assert (settings["encoder"], settings["vectors"]) == ("bilstm", str(vectors))
+    assert (settings["encoder"], settings["tokenization"]) == (f"bilstm:{vectors}", "words")
     assert json.loads((tmp_path / "model" / "config.json").read_text())["encoder"]["word_size"] == 3
 
     vectors.write_text("Pump 1 2 3\nvalve 4 5\n", encoding="utf-8")

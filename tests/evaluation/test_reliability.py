@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.calibration import calibration_curve
 
-from zerotag.evaluation.reliability import calibration_error, reliability
+from zerotag.calibration import calibration_error
+from zerotag.evaluation.reliability import reliability
 
 
 def test_bins_by_hand() -> None:

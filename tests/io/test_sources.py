@@ -181,7 +181,8 @@ def test_unknown_suffix(tmp_path: Path, entry: Callable[[Path], object]) -> None
     assert failure(entry, path) == (
         f"{path}: unknown suffix '.docx'; those known are .tsv, .conll, .csv, .jsonl, .ndjson, .json, .parquet, "
         ".xlsx, .xls, .xlsb, .ods, .m2, .txt; "
-        "or say which format it is with --input-format: tsv, csv, jsonl, json, parquet, xlsx, m2, text"
+        "or say which format it is with --input-format: tsv, csv, jsonl, json, parquet, xlsx, m2, text, labelstudio, "
+        "doccano, argilla, prodigy"
     )
 
 

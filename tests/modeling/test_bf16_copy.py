@@ -38,7 +38,7 @@ def _labeller(family: str = "mpnet") -> WordLabeller:
 
 
 def _moved(batch: TensorBatch, device: str) -> TensorBatch:
-    return TensorBatch(*(None if one is None else one.to(device) for one in batch))  # type: ignore[arg-type]
+    return TensorBatch(*(one.to(device) if isinstance(one, torch.Tensor) else one for one in batch))  # type: ignore[arg-type]
 
 
 def _batch(made: WordLabeller, *lengths: int) -> TensorBatch:

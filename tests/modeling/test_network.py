@@ -7,7 +7,7 @@ from torch import Tensor
 
 import paper_equations as paper
 import tiny
-from zerotag.config import Head, ModelConfig
+from zerotag.config import ModelConfig
 from zerotag.modeling.heads import SoftAttention, attention_weights
 from zerotag.modeling.losses import loss
 from zerotag.modeling.network import Network, TensorBatch
@@ -19,7 +19,7 @@ WINDOW = tiny.POSITIONS // 2
 CLS, SEP = 2, 3
 
 
-def _config(head: Head = "soft-attention", *, beta: float = 2.0) -> ModelConfig:
+def _config(head: str = "soft-attention", *, beta: float = 2.0) -> ModelConfig:
     return ModelConfig(encoder="tiny", head=head, depth=2, beta=beta, window=WINDOW)
 
 
@@ -139,7 +139,7 @@ def test_the_classifier_reads_the_mean_of_the_windows_first_tokens() -> None:
 
 
 @pytest.mark.parametrize("head", ["soft-attention", "cls"])
-def test_a_document_of_5000_words_trains(head: Head) -> None:
+def test_a_document_of_5000_words_trains(head: str) -> None:
     network, aligner = _network(labels=3, config=_config(head))
     (sentence,) = _sentences(5)
     document = Sentence.from_words(sentence.words * 1000)

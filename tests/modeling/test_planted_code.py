@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import pytest
 import torch
+import transformers
 from drills.folder_mutations import reseal
 
 import tiny
@@ -20,6 +21,7 @@ from commands import COMMAND, ENVIRONMENT, Outcome, error_line
 from zerotag.cli import main
 from zerotag.config import ModelConfig
 from zerotag.errors import ZerotagError
+from zerotag.inference.onnx_export import export
 from zerotag.modeling.encoders import load_encoder
 
 MODULE = """
@@ -255,3 +257,14 @@ def test_more_layers_than_any_encoder_has_are_refused_at_once(encoder: Path) -> 
     assert "num_hidden_layers 100000 is out of range; allowed: up to 10000" in refusal(encoder)
     edit(encoder / "config.json", num_hidden_layers=10_000)
     assert "the network has more than 20000 parameters" in refusal(encoder)
+
+
+@pytest.mark.parametrize("exported", [False, True])
+def test_a_pipeline_of_transformers_refuses_the_folder(tmp_path: Path, exported: bool) -> None:
+    """It would put a head with random weights on top."""
+    if exported:
+        export(tiny.labeller(), tmp_path / "model")
+    else:
+        tiny.labeller().save_pretrained(tmp_path / "model")
+    with pytest.raises((ValueError, OSError)):
+        transformers.pipeline("token-classification", str(tmp_path / "model"))

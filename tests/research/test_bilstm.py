@@ -11,9 +11,8 @@ from zerotag.errors import ZerotagError
 from zerotag.modeling.heads import HeadOutput
 from zerotag.modeling.losses import loss
 from zerotag.modeling.network import TensorBatch
-from zerotag.research.bilstm import BiLstm, BiLstmConfig, new_bilstm
+from zerotag.research.bilstm import LONGEST_SPELLING, BiLstm, BiLstmConfig, Spelled, WordAligner, new_bilstm
 from zerotag.research.vocabulary import PADDING, PADDING_NUMBER, UNKNOWN, UNKNOWN_NUMBER, Vocabulary
-from zerotag.text.aligners import LONGEST_SPELLING, WordAligner
 from zerotag.types import FloatArray, Sentence
 
 CPU = torch.device("cpu")
@@ -42,10 +41,8 @@ def tiny_bilstm(sentences: list[Sentence]) -> tuple[BiLstm, WordAligner]:
 
 def encode(encoder: BiLstm, aligner: WordAligner, sentences: list[Sentence]) -> torch.Tensor:
     batch = TensorBatch.of(aligner.batch(aligner.encode(sentences)), CPU)
-    assert batch.spellings is not None
-    assert batch.characters is not None
     with torch.no_grad():
-        output = encoder(batch.input_ids, batch.attention_mask, batch.spellings, batch.characters)
+        output = encoder(batch.input_ids, batch.attention_mask, batch.extra["characters"])
     return output.last_hidden_state  # type: ignore[no-any-return]
 
 
@@ -178,6 +175,7 @@ def test_half_a_surrogate_pair_is_a_question_mark() -> None:
     _, aligner = tiny_bilstm([Sentence.from_words(["a?"])])
     (encoded,) = aligner.encode([Sentence.from_words(["a\ud83d"])])
     assert encoded.ids.tolist() == [2]
+    assert isinstance(encoded, Spelled)
     assert encoded.spellings == ("a?",)
 
 
@@ -196,19 +194,30 @@ def test_a_text_cannot_smuggle_in_special_words() -> None:
     assert encoded.ids.tolist() == [UNKNOWN_NUMBER, UNKNOWN_NUMBER, Vocabulary.of(KNOWN).numbers["may"]]
 
 
-def test_each_distinct_word_is_spelled_once_and_long_ones_in_part() -> None:
+def test_long_words_are_spelled_in_part() -> None:
     _, aligner = tiny_bilstm(KNOWN)
     sentences = [Sentence.from_words(words) for words in (["b", "Ab", "b"], ["x" * 1_000_000, "b"])]
-    batch = aligner.batch(aligner.encode(sentences))
-    assert batch.spellings is not None
-    assert batch.characters is not None
-    assert batch.spellings.tolist() == [[1, 2, 1], [3, 1, 0]]
-    assert batch.characters.shape == (4, LONGEST_SPELLING)
-    assert batch.characters[:3, :3].tolist() == [[-1, -1, -1], [ord("b"), -1, -1], [ord("A"), ord("b"), -1]]
+    characters = aligner.batch(aligner.encode(sentences)).extra["characters"]
+    assert characters.shape == (2, 3, LONGEST_SPELLING)
+    assert characters[0, :, :3].tolist() == [[ord("b"), -1, -1], [ord("A"), ord("b"), -1], [ord("b"), -1, -1]]
+    assert (characters[1, 0] == ord("x")).all()
+    assert (characters[1, 2] == -1).all()  # padding spells nothing
+
+
+def test_each_distinct_word_is_spelled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder, aligner = tiny_bilstm(KNOWN)
+    spelled: list[torch.Tensor] = []
+    spell = encoder._spell
+
+    def watch(characters: torch.Tensor) -> torch.Tensor:
+        spelled.append(characters)
+        return spell(characters)
+
+    monkeypatch.setattr(encoder, "_spell", watch)
+    encode(encoder, aligner, [Sentence.from_words(["b", "Ab", "b"]), Sentence.from_words(["Ab"])])
+    assert sorted(spelled[0].tolist()) == [[-1, -1], [ord("A"), ord("b")], [ord("b"), -1]]
 
 
 def test_settings_that_do_not_go_together_are_refused() -> None:
-    with pytest.raises(ZerotagError, match="'bilstm'"):
-        ModelConfig(encoder="bilstm", head="cls")
-    with pytest.raises(ZerotagError, match="'bilstm'"):
-        ModelConfig(vectors="glove.txt")
+    with pytest.raises(ZerotagError, match="one that scores words"):
+        ModelConfig(encoder="bilstm", tokenization="words", head="cls")

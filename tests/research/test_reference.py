@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,15 +14,13 @@ import tiny
 from zerotag.config import PRESETS, ModelConfig, TrainConfig
 from zerotag.explain import create
 from zerotag.labeller import WordLabeller, load
-from zerotag.modeling.encoders import aligner_for
 from zerotag.modeling.heads import HeadOutput
 from zerotag.modeling.losses import loss
-from zerotag.modeling.network import Network, TensorBatch
-from zerotag.research.bilstm import new_bilstm
+from zerotag.modeling.network import TensorBatch
 from zerotag.research.compare.experiment import read_experiment
-from zerotag.text.aligners import LoneWordAligner
+from zerotag.research.reference import EndAligner, FirstWindowAligner, LoneWordAligner, ReferenceAligner
 from zerotag.text.alignment import Aligner, word_scores
-from zerotag.training.optimizers import warm_then_linear, warmup_share
+from zerotag.training.optimizers import warm_then_linear
 from zerotag.training.recipe import train
 from zerotag.types import Sentence
 
@@ -31,17 +28,20 @@ EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 SENTENCE = Sentence.from_words(["The", "Valve", "possibly", "leaks", "without", "warning", "."])
 LONG = Sentence.from_words([word for words, _ in tiny.sentences(12) for word in words])  # more than one window of 32
 PLAIN = ModelConfig(encoder="tiny", depth=2, window=32)
-REFERENCE = replace(PLAIN, lone_words=True, attend_to_end=True, truncate=True)
+REFERENCE = replace(PLAIN, tokenization="reference")
 SEPARATOR = 3
 
 
-def given(setting: str) -> dict[str, Any]:
-    return {setting: True}
+def aligner(kind: type[Aligner], family: str) -> Aligner:
+    return kind(tiny.tokenizer(family).backend_tokenizer, window=32, pad_id=0)
 
 
-def aligner(kind: type[Aligner], family: str, *, attend_to_end: bool = False, truncate: bool = False) -> Aligner:
-    tokenizer = tiny.tokenizer(family).backend_tokenizer
-    return kind(tokenizer, window=32, pad_id=0, attend_to_end=attend_to_end, truncate=truncate)
+class CuttingLabeller(WordLabeller):
+    """Reads one window of a sentence and no more."""
+
+    def __init__(self, labeller: WordLabeller) -> None:
+        super().__init__(labeller.network, labeller.tokenizer, labeller.manifest)
+        self.aligner = aligner(FirstWindowAligner, "bert")
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "deberta-v2"])
@@ -70,7 +70,7 @@ def test_a_lone_word_cannot_smuggle_in_a_special_token_and_unknown_ones_get_a_pl
 
 
 def test_the_end_takes_part_beside_the_words_and_is_no_words() -> None:
-    plain, attending = (aligner(Aligner, "bert", attend_to_end=end) for end in (False, True))
+    plain, attending = (aligner(kind, "bert") for kind in (Aligner, EndAligner))
     short = Sentence.from_words(["pump"])
     encoded = attending.encode([SENTENCE, short])
     before, after = plain.batch(encoded), attending.batch(encoded)
@@ -83,7 +83,7 @@ def test_the_end_takes_part_beside_the_words_and_is_no_words() -> None:
 
 
 def test_the_end_of_a_long_sentence_is_that_of_its_last_window() -> None:
-    attending = aligner(Aligner, "bert", attend_to_end=True)
+    attending = aligner(EndAligner, "bert")
     encoded = attending.encode([LONG, SENTENCE])
     batch = attending.batch(encoded)
     assert batch.stitch is not None
@@ -97,7 +97,7 @@ def test_the_end_of_a_long_sentence_is_that_of_its_last_window() -> None:
 
 @pytest.mark.parametrize("sentence", [SENTENCE, LONG])
 def test_the_end_has_a_say_in_the_sentence_and_in_the_losses(sentence: Sentence) -> None:
-    labeller = tiny.labeller(config=replace(PLAIN, attend_to_end=True))
+    labeller = tiny.labeller(config=replace(PLAIN, tokenization="attend-to-end"))
     encoded = labeller.aligner.encode([sentence])
     batch = TensorBatch.of(labeller.aligner.batch(encoded), torch.device("cpu"))
     with torch.no_grad():
@@ -119,7 +119,7 @@ def test_the_end_has_a_say_in_the_sentence_and_in_the_losses(sentence: Sentence)
 
 
 def test_words_past_the_window_score_nothing_and_are_not_read() -> None:
-    cutting = tiny.labeller(config=replace(PLAIN, truncate=True))
+    cutting = CuttingLabeller(tiny.labeller(config=PLAIN))
     uncut = cutting.aligner.encode_whole([LONG])[0]
     capacity = cutting.aligner.capacity
     whole_words = int(uncut.pair_words[capacity])  # of these, every sub-word is within the window
@@ -135,7 +135,7 @@ def test_words_past_the_window_score_nothing_and_are_not_read() -> None:
 
 @pytest.mark.parametrize("method", ["occlusion", "gradient-x-input", "heads:1.1"])
 def test_other_methods_stop_at_the_window_too(method: str) -> None:
-    cutting = tiny.labeller(config=replace(PLAIN, truncate=True, head="cls"))
+    cutting = CuttingLabeller(tiny.labeller(config=replace(PLAIN, head="cls")))
     scorer = create(method, cutting)
     found = next(iter(scorer.score([LONG]))).word_scores
     assert scorer.passes == (len(LONG.words) + 1 if method == "occlusion" else 1)  # no version takes two windows
@@ -143,20 +143,9 @@ def test_other_methods_stop_at_the_window_too(method: str) -> None:
     assert (found[-5:] == 0).all()
 
 
-def test_the_bilstm_can_be_cut_too() -> None:
-    model = replace(PRESETS["bilstm"][0], window=16, truncate=True)
-    encoder, tokenizer = new_bilstm([LONG], None)
-    its_aligner = aligner_for(model, tokenizer)
-    encoded = its_aligner.encode([LONG])
-    assert (len(encoded[0]), encoded[0].spellings) == (16, LONG.words[:16])
-    batch = TensorBatch.of(its_aligner.batch(encoded), torch.device("cpu"))
-    assert batch.stitch is None
-    assert Network(encoder, 1, model)(batch).sentence_logits.shape == (1, 1)
-
-
 def test_a_window_without_a_word_has_a_placeholder() -> None:
     spaces = Sentence(" " * 100 + "pump", ("pump",), ((100, 104),))
-    encoded = aligner(Aligner, "roberta", truncate=True).encode([spaces])[0]
+    encoded = aligner(FirstWindowAligner, "roberta").encode([spaces])[0]
     assert (len(encoded), encoded.words) == (1, 1)
     assert word_scores(encoded, np.full((1, 1), 0.7, np.float32)).item() == pytest.approx(0.7)
 
@@ -185,11 +174,10 @@ def test_warm_up_counted_in_sentences_outlasts_the_training() -> None:
     assert training.batch_size is not None
     assert training.epochs is not None
     steps = sentences // training.batch_size * training.epochs
-    rates = [warm_then_linear(step, steps, warmup_share(training)) for step in range(steps)]
-    warm_steps = int(training.warmup * sentences * training.epochs)  # the reference's own count
+    rates = [warm_then_linear(step, steps, training.warmup) for step in range(steps)]
+    warm_steps = int(0.1 * sentences * training.epochs)  # the reference's own count
     assert (steps, warm_steps) == (20, 32)
     assert rates == pytest.approx([(step + 1) / warm_steps for step in range(steps)])
-    assert warmup_share(TrainConfig(warmup=0.1, batch_size=16)) == 0.1
 
 
 @pytest.fixture(scope="module")
@@ -206,23 +194,22 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> WordLabeller:
 def test_a_model_keeps_its_ways(trained: WordLabeller, tmp_path: Path) -> None:
     trained.save_pretrained(tmp_path / "model")
     again = load(tmp_path / "model")
-    settings = again.manifest.model
-    assert (settings.lone_words, settings.attend_to_end, settings.truncate) == (True, True, True)
-    assert (again.manifest.training.loss, again.manifest.training.warmup_unit) == ("twice-squashed", "sentences")
-    assert isinstance(again.aligner, LoneWordAligner)
+    assert again.manifest.model.tokenization == "reference"
+    assert (again.manifest.training.loss, again.manifest.training.warmup) == ("twice-squashed", 1.6)
+    assert type(again.aligner) is ReferenceAligner
     for before, after in zip(trained.score([SENTENCE, LONG]), again.score([SENTENCE, LONG]), strict=True):
         np.testing.assert_array_equal(before.word_scores, after.word_scores)
         assert before.sentence_scores == after.sentence_scores
     assert (after.word_scores[-5:] == 0).all()
 
 
-@pytest.mark.parametrize("name", ["lone_words", "attend_to_end", "truncate"])
+@pytest.mark.parametrize("name", ["lone-words", "attend-to-end", "reference"])
 def test_training_listens_to_each_setting(name: str, tmp_path: Path) -> None:
     model = replace(PLAIN, encoder=str(tiny.encoder_folder(tmp_path / "encoder", "roberta")), window=16)
     training = TrainConfig(epochs=1, learning_rate=1e-3)
     weights = [
         train(tiny.corpus(24), model=config, training=training).network.state_dict()["head.sentence_hidden.weight"]
-        for config in (model, replace(model, **given(name)))
+        for config in (model, replace(model, tokenization=name))
     ]
     assert not torch.equal(*weights)
 
@@ -231,9 +218,9 @@ def test_the_experiment_measures_the_first_two_by_themselves_and_all_together() 
     experiment = read_experiment(EXPERIMENTS / "reference-fce.toml")
     plain = experiment.trainings["w-sa"]
     assert plain == replace(read_experiment(EXPERIMENTS / "paper-mpnet.toml").trainings["w-sa"], name="w-sa")
-    for name, setting in (("lone-words", "lone_words"), ("attend-to-end", "attend_to_end")):
+    for name in ("lone-words", "attend-to-end"):
         training = experiment.trainings[name]
-        assert training.model == replace(plain.model, **given(setting))
+        assert training.model == replace(plain.model, tokenization=name)
         assert training.training == plain.training
     model, training_config = PRESETS["reference"]
     whole = experiment.trainings["reference"]

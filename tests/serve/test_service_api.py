@@ -257,7 +257,7 @@ def test_models(service: Service) -> None:
         "revision": one["revision"],
         "labels": ["hedge"],
         "rules": {"hedge": own},
-        "segmenter": "unicode",
+        "segmenter": "standard",
         "methods": ["native", *others],
         "rules_by_method": {"native": {"hedge": own}, **{method: {"hedge": fixed} for method in others}},
         "default": True,

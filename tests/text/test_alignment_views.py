@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tiny
+from zerotag.research.reference import EndAligner
 from zerotag.text.alignment import Aligner, Batch, Encoded
 from zerotag.types import IntArray
 
@@ -20,7 +21,8 @@ FIRST = 100  # numbers below are those of special sub-words
 
 @cache
 def aligner(*, attend_to_end: bool = False) -> Aligner:
-    return Aligner(tiny.tokenizer().backend_tokenizer, window=WINDOW, pad_id=PAD, attend_to_end=attend_to_end)
+    kind = EndAligner if attend_to_end else Aligner
+    return kind(tiny.tokenizer().backend_tokenizer, window=WINDOW, pad_id=PAD)
 
 
 @st.composite

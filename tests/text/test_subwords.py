@@ -33,7 +33,7 @@ ALIGNERS = {
     "bert": _aligner(),
     "roberta": _aligner("roberta"),
     "deberta-v2": _aligner("deberta-v2"),
-    "reference": _aligner(config=replace(CONFIG, lone_words=True, attend_to_end=True, truncate=True)),
+    "reference": _aligner(config=replace(CONFIG, tokenization="reference")),
 }
 
 

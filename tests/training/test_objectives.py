@@ -11,7 +11,7 @@ from torch import Tensor
 from transformers import AutoModel
 
 import tiny
-from zerotag.config import PLAIN, Loss, ModelConfig, TrainConfig
+from zerotag.config import PLAIN, ModelConfig, TrainConfig
 from zerotag.modeling.heads import HeadOutput
 from zerotag.modeling.losses import WHOLE, loss, taught_loss
 from zerotag.modeling.network import Network, TensorBatch
@@ -91,7 +91,7 @@ def parts(labels: int = 2) -> tuple[Network, Teacher, TensorBatch, Tensor]:
 
 
 @pytest.mark.parametrize("kind", ["cross-entropy", "squared", "twice-squashed"])
-def test_plain_is_the_papers_loss(kind: Loss) -> None:
+def test_plain_is_the_papers_loss(kind: str) -> None:
     network, _, batch, labels = parts()
     training = replace(PLAIN, gamma=0.7, loss=kind)
     expected = loss(network(batch), batch.token_mask, labels, 0.7, kind)
@@ -99,7 +99,7 @@ def test_plain_is_the_papers_loss(kind: Loss) -> None:
 
 
 @pytest.mark.parametrize("kind", ["cross-entropy", "squared"])
-def test_every_head_of_a_teacher_counts_alike(kind: Loss) -> None:
+def test_every_head_of_a_teacher_counts_alike(kind: str) -> None:
     _, teacher, batch, labels = parts()
     value = each_head(TrainConfig(gamma=0.7, loss=kind))(teacher, batch, labels, None, WHOLE)
     outputs = teacher.outputs(teacher.encode(batch), batch)

@@ -8,8 +8,9 @@ import pytest
 import torch
 from torch import nn
 
-from zerotag.config import TrainConfig
-from zerotag.training.optimizers import RowAdadelta, learning_rate, lower_when_stuck, optimizer, warm_then_linear
+from zerotag.config import ChosenTrainConfig, TrainConfig
+from zerotag.research.adadelta import RowAdadelta, lower_when_stuck
+from zerotag.training.optimizers import learning_rate, optimizer, warm_then_linear
 
 
 def test_adadelta_is_pytorchs_where_every_row_has_a_gradient() -> None:
@@ -64,6 +65,6 @@ def test_the_rate_is_the_configured_one_or_suits_the_optimizer() -> None:
 
 def test_adamw_decays_matrices_only() -> None:
     layer = nn.Linear(2, 2)
-    made = optimizer(layer, TrainConfig(learning_rate=0.1, weight_decay=0.5))
+    made = optimizer(layer, ChosenTrainConfig(learning_rate=0.1, weight_decay=0.5))
     decays = {id(p): group["weight_decay"] for group in made.param_groups for p in group["params"]}
     assert decays == {id(layer.weight): 0.5, id(layer.bias): 0.0}

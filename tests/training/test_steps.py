@@ -16,7 +16,7 @@ from transformers import AutoModel
 import tiny
 import toy
 from lessons import CONFIG, LABELS, RATES, TRAINING, lessons, network_and_aligner, without_dropout
-from zerotag.config import Loss, ModelConfig, TrainConfig
+from zerotag.config import ChosenTrainConfig, ModelConfig
 from zerotag.modeling.bf16_copy import StandIn
 from zerotag.modeling.losses import Share, taught_loss
 from zerotag.modeling.network import Network, TensorBatch
@@ -108,7 +108,7 @@ def test_gradients_are_clipped_only_where_they_should_be(clipped: bool) -> None:
 @pytest.mark.parametrize("loss", ["cross-entropy", "squared"])
 @pytest.mark.parametrize("stand_in", [False, True])
 def test_a_batch_in_parts_gives_what_it_gives_at_once(
-    loss: Loss, stand_in: bool, objective: Callable[[TrainConfig], Objective]
+    loss: str, stand_in: bool, objective: Callable[[ChosenTrainConfig], Objective]
 ) -> None:
     network, aligner = network_and_aligner("mpnet")
     without_dropout(network)
@@ -214,7 +214,7 @@ def test_replayed_steps_are_computed_ones_bit_for_bit(kind: str, family: str, re
 @pytest.mark.filterwarnings("ignore")
 def test_a_replayed_training_is_a_computed_one_bit_for_bit(tmp_path: Path, replays: Replays) -> None:
     model = ModelConfig(encoder=str(tiny.encoder_folder(tmp_path / "encoder")))
-    training = TrainConfig(teacher_epochs=2, epochs=2, batch_size=8, learning_rate=5e-3)
+    training = ChosenTrainConfig(teacher_epochs=2, epochs=2, batch_size=8, learning_rate=5e-3)
     gpu = torch.device("cuda")
     replayed = train(toy.corpus(100), model=model, training=training, device=gpu)
     assert replays.count > 20

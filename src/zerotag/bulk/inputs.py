@@ -190,7 +190,7 @@ class Inputs:
         for unread in self.unread(start, at_once):
             yield Chunk([reader.read(piece) for piece in unread.pieces], unread.end, unread.share, unread.read)
 
-    def unread(self, start: Cursor, at_once: int) -> Iterator[Unread]:
+    def unread(self, start: Cursor, at_once: int) -> Iterator[Unread]:  # noqa: C901 (one loop, for millions of lines)
         """The same chunks before anybody has read their lines, where lines can be told apart without reading them.
 
         Where a chunk ends follows from where the first one starts, or any that begins a block. Scores may depend in

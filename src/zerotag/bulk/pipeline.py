@@ -17,7 +17,6 @@ from zerotag.bulk.chunks import Rejected
 from zerotag.bulk.inputs import Unread
 from zerotag.bulk.stages import Read, Task, Written
 from zerotag.bulk.workers import Hosts
-from zerotag.config import BILSTM
 from zerotag.inference.predictor import Predictor, RowScores, predict_row
 from zerotag.inference.prefetch import ahead
 from zerotag.labeller import Labeller, WordLabeller
@@ -96,7 +95,7 @@ def overlap_for(labeller: Labeller, method: str, workers: int | None = None) -> 
     have no such scores, and a BiLSTM reads more than sub-words.
     """
     config = labeller.manifest.model
-    known = method == "native" and config.head != "cls" and config.encoder != BILSTM
+    known = method == "native" and config.scores_words and labeller.aligner.reads_sub_words_alone
     if not (known and isinstance(labeller, WordLabeller) and _on_gpu(labeller)):
         yield None
         return

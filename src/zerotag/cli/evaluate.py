@@ -32,10 +32,10 @@ from zerotag.errors import ZerotagError
 from zerotag.render.progress import LiveBar, duration
 
 if TYPE_CHECKING:
+    from zerotag.evaluation.cost import Cost
     from zerotag.evaluation.report import Report
     from zerotag.explain import Scorer
     from zerotag.labeller import Labeller, WordLabeller
-    from zerotag.research.compare.record import Cost
     from zerotag.types import Corpus, GoldExample, Scored
 
 
@@ -91,11 +91,11 @@ def evaluate(
     from zerotag.evaluation.tables import class_table, score_table, side_by_side
     from zerotag.explain import create, spec_of
     from zerotag.io import read_gold
-    from zerotag.text.segmentation import UNICODE
+    from zerotag.text.segmentation import DEFAULT
 
     labeller = None if model is None else loaded(model, device, method, threshold)
     masked = _able_to_mask(labeller) if labeller is not None and faithfulness else None
-    segmenter = UNICODE if labeller is None else labeller.manifest.model.segmenter
+    segmenter = DEFAULT if labeller is None else labeller.manifest.model.segmenter
     chosen_columns = columns(
         text_column, label_column, negative, input_format, label_names=label_names, segmenter=segmenter
     )
@@ -189,7 +189,7 @@ def _of_file(file: Path, corpus: Corpus[GoldExample], threshold: float | None) -
 
 def _scored(scorer: Scorer, examples: Sequence[GoldExample], doing: str) -> tuple[list[Scored], Cost]:
     """The scores of all sentences; how far they have come is shown meanwhile."""
-    from zerotag.research.compare.record import Cost
+    from zerotag.evaluation.cost import Cost
 
     scored: list[Scored] = []
     start, passes = monotonic(), scorer.passes

@@ -60,7 +60,7 @@ _LARGE_BUDGET = 1 << 14  # sub-words of a batch, which only a GPU has
 _REJECTS_SHOWN = 20
 
 
-def label(
+def label(  # noqa: C901 (a branch for each kind of run)
     context: typer.Context,
     model: Annotated[
         str | None, typer.Argument(metavar="MODEL_DIR", help="Model folder that `zerotag train` wrote.")

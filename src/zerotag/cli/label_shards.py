@@ -147,7 +147,8 @@ def write_the_plan(
     new = write_plan(store, plan, overwrite=overwrite)
     file = f"{out}/{PLAN}"
     fewer = " (there are not more places to cut)" if len(shards) < count else ""
-    say(f"{file} {'has' if new else 'had'} {len(shards):,} shards{fewer} of {total / len(shards) / 1e6:,.1f} MB")
+    several = f"{len(shards):,} shard{'s' if len(shards) > 1 else ''}"
+    say(f"{file} {'has' if new else 'had'} {several}{fewer} of {total / len(shards) / 1e6:,.1f} MB")
     say(f"zerotag label --plan {file}              does all that no other process does")
     say(f"zerotag label --plan {file} --shard 0    does one, up to {len(shards) - 1}")
     say(f"zerotag label --plan {file} --status     says how far they are")

@@ -12,7 +12,7 @@ from zerotag.decisions import check_threshold
 from zerotag.errors import ZerotagError
 from zerotag.explain import NATIVE, SCORERS
 from zerotag.io.readers import READERS
-from zerotag.text.segmentation import UNICODE
+from zerotag.text.segmentation import DEFAULT
 
 if TYPE_CHECKING:
     from zerotag.io import Columns
@@ -75,7 +75,7 @@ def columns(
     input_format: str | None,
     label_name: str | None = None,
     label_names: str | None = None,
-    segmenter: str = UNICODE,
+    segmenter: str = DEFAULT,
 ) -> Columns:
     """The shared input options as one object."""
     from zerotag.io import Columns

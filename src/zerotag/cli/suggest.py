@@ -57,7 +57,9 @@ def suggest(
     if form.writer.render is None or form.packing:
         raise ZerotagError(f"{out}: people correct text: write jsonl, tsv or an annotation tool's format")
     labeller = loaded(model, device)
-    chosen = choose(labeller, stream(pool, columns=columns(text_column, None, None, input_format)), n=n, seed=seed)
+    segmenter = labeller.manifest.model.segmenter
+    chosen_columns = columns(text_column, None, None, input_format, segmenter=segmenter)
+    chosen = choose(labeller, stream(pool, columns=chosen_columns), n=n, seed=seed)
     with whole_file(out) as file:
         file.writelines(_lines(chosen, form, labeller))
     for one in chosen[:5]:

@@ -28,7 +28,7 @@ from zerotag.cli.options import (
 )
 from zerotag.cli.training_summary import about_data, about_words
 from zerotag.cli.update import update_model
-from zerotag.config import PRESETS, ModelConfig, TrainConfig
+from zerotag.config import HEADS, PRESETS, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.render.progress import TrainingProgress, duration
 from zerotag.text.printable import one_line
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _ENCODERS = ", ".join(f"{name} {model.encoder}" for name, (model, _) in PRESETS.items())
 
 
-def train(
+def train(  # noqa: C901 (a branch for each kind of training)
     out: Annotated[Path, typer.Option(help="Folder for the model.")],
     train: Annotated[
         list[Path] | None,
@@ -61,15 +61,16 @@ def train(
     preset: Annotated[str, typer.Option(help=f"Settings to start from: {', '.join(PRESETS)}.")] = "default",
     encoder: Annotated[
         str | None,
-        typer.Option(help=f"Encoder: a folder or a name on the Hugging Face hub. [the preset's: {_ENCODERS}]"),
-    ] = None,
-    vectors: Annotated[
-        Path | None, typer.Option(help="Word vectors as text (GloVe, word2vec) for --preset bilstm. [at random]")
+        typer.Option(
+            help=f"Encoder: a folder, a name on the Hugging Face hub, bilstm:VECTORS. [the preset's: {_ENCODERS}]"
+        ),
     ] = None,
     segmenter: Annotated[
-        str | None, typer.Option(help=f"What splits texts into words: {', '.join(SEGMENTERS.names())}. [unicode]")
+        str | None, typer.Option(help=f"What splits texts into words: {', '.join(SEGMENTERS.names())}. [standard]")
     ] = None,
-    head: Annotated[str | None, typer.Option(help="soft-attention, or cls for a plain sentence classifier.")] = None,
+    head: Annotated[
+        str | None, typer.Option(help=f"{', '.join(HEADS.names())}; cls is a plain sentence classifier.")
+    ] = None,
     depth: Annotated[
         str | None,
         typer.Option(help="Layer to read; auto: half of the encoder's, which teachers read at several depths."),
@@ -137,7 +138,6 @@ def train(
         preset,
         {
             "encoder": encoder,
-            "vectors": None if vectors is None else str(vectors),
             "head": head,
             "segmenter": segmenter,
             "depth": _depth(depth),
@@ -213,14 +213,14 @@ def train(
     labeller.save_pretrained(out)
     delete_folder(unfinished)
     settings = labeller.manifest.model
-    if train_config.calibrated and settings.head != "cls":
+    if train_config.calibrated and settings.scores_words:
         _tell_of_thresholds_by_nothing(labeller)
     f1 = labeller.manifest.scores["dev sentence F1"]
     typer.echo(
         f"{out}: labels {one_line(', '.join(labeller.label_names))}; depth {settings.depth} of {settings.encoder}; "
         f"dev sentence F1 {100 * f1:.1f}; trained in {duration(time.monotonic() - started)}"
     )
-    if settings.head != "cls":
+    if settings.scores_words:
         for line in about_words(labeller, corpus):
             typer.echo(line)
     typer.echo(f"next: zerotag label {shlex.quote(str(out))} FILE --out labelled.csv")

@@ -56,7 +56,8 @@ def tune(
     if out is not None and method != "native":
         raise ZerotagError("--out goes with the model's own word scores: thresholds of other methods are not saved")
     labeller = loaded(model, device, method)
-    chosen_columns = columns(text_column, label_column, negative, input_format)
+    segmenter = labeller.manifest.model.segmenter
+    chosen_columns = columns(text_column, label_column, negative, input_format, segmenter=segmenter)
     corpus = read_corrected(gold, columns=chosen_columns, label_names=labeller.label_names)
     if method != "native":
         _tell_of_method(method, labeller, corpus)

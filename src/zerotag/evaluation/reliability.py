@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -21,9 +19,3 @@ def reliability(scores: ArrayLike, gold: ArrayLike, bins: int = BINS) -> tuple[R
         for within in (number == one for one in range(bins))
         if within.any()
     )
-
-
-def calibration_error(bins: Sequence[ReliabilityBin]) -> float:
-    """Expected calibration error: how far the scores are from the share of positives, averaged over what has them."""
-    total = sum(one.size for one in bins)
-    return sum(one.size * abs(one.score - one.positive) for one in bins) / max(total, 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from zerotag.errors import ZerotagError
 from zerotag.registry import Registry
@@ -130,14 +130,12 @@ def rules_for(method: str, own: Sequence[Rule]) -> tuple[Rule, ...]:
 
 def in_torch(labeller: Labeller, method: str) -> WordLabeller:
     """The labeller, if its network is in torch, as most methods need it."""
-    from zerotag.labeller import WordLabeller
-
-    if not isinstance(labeller, WordLabeller):
+    if not labeller.is_in_torch:
         raise ZerotagError(
             f"method {method!r} needs the network in torch, and this model was exported to ONNX: "
             "use the model folder it was exported from"
         )
-    return labeller
+    return cast("WordLabeller", labeller)
 
 
 def mask_id(labeller: WordLabeller, method: str) -> int:

@@ -60,7 +60,7 @@ def _scorer(method: str, name: str, labeller: Labeller) -> Scorer:
 
 
 def _suitable(methods: Sequence[str], labeller: Labeller) -> list[str]:
-    if labeller.manifest.model.head != "cls":
+    if labeller.manifest.model.scores_words:
         return list(methods)
     return [method for method in methods if method != "native"] or list(methods)
 

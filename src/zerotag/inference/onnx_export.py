@@ -21,14 +21,14 @@ from torch.onnx import OnnxExporterError
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.masking_utils import sdpa_mask
 
-from zerotag.config import BILSTM
 from zerotag.errors import ZerotagError
 from zerotag.inference.onnx_predictor import OnnxPredictor
 from zerotag.inference.predictor import Prediction, Predictor, predict
 from zerotag.inference.torch_predictor import TorchPredictor
 from zerotag.io.integrity import ENCODER, HEAD, TOKENIZER
 from zerotag.io.model_folder import Export, Manifest, check_place, write_folder
-from zerotag.modeling.heads import Classifier, SoftAttention
+from zerotag.modeling.encoders import registered
+from zerotag.modeling.heads import Classifier
 from zerotag.render.model_card import write_model_card
 from zerotag.text.alignment import Aligner, Encoded
 from zerotag.text.segmentation import split
@@ -119,8 +119,9 @@ def _probes(aligner: Aligner) -> list[Encoded]:
 
 
 def _check_exportable(labeller: WordLabeller) -> None:
-    if labeller.manifest.model.encoder == BILSTM:
-        raise ZerotagError(f"encoder {BILSTM!r} reads characters and cannot be exported to ONNX; transformers can")
+    if registered(labeller.manifest.model.encoder) is not None:
+        name = labeller.manifest.model.encoder
+        raise ZerotagError(f"encoder {name!r} cannot be exported to ONNX; pre-trained transformers can")
     try:
         import onnx  # noqa: F401
         import onnxruntime  # noqa: F401
@@ -142,7 +143,7 @@ class _Encoder(nn.Module):
 
 
 class _WordHead(nn.Module):
-    def __init__(self, head: SoftAttention) -> None:
+    def __init__(self, head: nn.Module) -> None:
         super().__init__()
         self.head = head
 
@@ -189,7 +190,7 @@ def _write_encoder(encoder: PreTrainedModel, file: Path) -> None:
     _write_graph(_Encoder(encoder), inputs, ["encoded"], file)
 
 
-def _write_head(head: SoftAttention | Classifier, width: int, file: Path) -> None:
+def _write_head(head: nn.Module, width: int, file: Path) -> None:
     if isinstance(head, Classifier):
         _write_graph(_SentenceHead(head), {"first": torch.zeros(2, width)}, ["sentence_scores"], file)
         return

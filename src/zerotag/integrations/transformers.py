@@ -68,7 +68,7 @@ class ZerotagForTokenClassification(PreTrainedModel):
     ) -> Self:
         """Load a model folder, or one from the hub by its name, with all checks of `zerotag.load`."""
         labeller = WordLabeller.from_pretrained(name_or_folder, device="cpu")
-        if labeller.manifest.model.head == "cls":
+        if not labeller.manifest.model.scores_words:
             raise ValueError(f"{name_or_folder} is a plain sentence classifier (head cls) and does not score words")
         names = [NO_LABEL, *labeller.label_names]
         config = options.get("config") or ZerotagConfig()

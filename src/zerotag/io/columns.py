@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from zerotag.errors import ZerotagError
 from zerotag.io.problems import shown
-from zerotag.text.segmentation import SEGMENTERS, UNICODE
+from zerotag.text.segmentation import DEFAULT, SEGMENTERS
 from zerotag.types import Sentence
 
 
@@ -29,7 +29,7 @@ class Columns:
     class_names: tuple[str, ...] | None = None
     label_name: str | None = None
     format: str | None = None
-    segmenter: str = UNICODE
+    segmenter: str = DEFAULT
 
     def __post_init__(self) -> None:
         for name in ("labels", "negative", "class_names"):

@@ -114,10 +114,20 @@ def whole_file(path: Path) -> Iterator[TextIO]:
 def put(new: Path, path: Path) -> None:
     """Move a file to its place, in this folder or another one, and an older one out of it."""
     disk.sync(new)
-    disk.rename(new, path)
+    if new.parent == path.parent:
+        disk.rename(new, path)
+        disk.sync(path.parent)
+        return
+    # A power cut may lose a name that goes from one folder to another in both: it has two until the new one counts.
+    near = _beside(path, _NEW)
+    disk.remove(near)
+    if not (path.exists() and path.samefile(new)):  # else a kill came after the next two; a rename would do nothing
+        _link_file(new, near)
+        disk.sync(near)
+        disk.rename(near, path)
     disk.sync(path.parent)
-    if new.parent != path.parent:
-        disk.sync(new.parent)
+    disk.remove(new)
+    disk.sync(new.parent)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from zerotag.io.reading import read_training_data
 from zerotag.io.rows import SPANS, WORD_LABELS, WORDS, Cell, Reject, Row, check_columns, from_record
 from zerotag.io.tables import Table, as_table, as_values, is_missing
 from zerotag.io.training_data import TrainingData, training_data
-from zerotag.text.segmentation import UNICODE, Segmenter
+from zerotag.text.segmentation import DEFAULT, Segmenter
 from zerotag.types import Corpus, Sentence
 
 HELP = (
@@ -35,7 +35,7 @@ def as_training_data(
     negative: str | Sequence[str] | None = None,
     class_names: Sequence[str] | None = None,
     label_names: Sequence[str] | None = None,
-    segmenter: str = UNICODE,
+    segmenter: str = DEFAULT,
     strict: bool = False,
 ) -> TrainingData:
     """Training data from a path, a table, a corpus, texts with labels, or pairs of both.

@@ -22,9 +22,10 @@ from zerotag.io.checked_files import read_json_object
 from zerotag.io.files import recover, whole_folder
 from zerotag.io.integrity import DAMAGED, check_files, digest, seal
 from zerotag.text.printable import counted
+from zerotag.text.segmentation import UNICODE
 from zerotag.types import ReliabilityBin, Rule
 
-FORMAT = 4  # 2 has exported models; 3 a config.json of our own, and a seal; 4 says what word labels were used
+FORMAT = 4  # 2 has exported models; 3 a config.json of our own and a seal; 4 word labels and names of plug-ins
 EARLIEST_FORMAT = 1
 _FIRST_SEALED_FORMAT = 3
 MANIFEST = "zerotag.json"
@@ -200,7 +201,7 @@ def _parse(document: dict[str, Any]) -> Manifest:
     _check_values(document)
     try:
         manifest = Manifest(
-            model=from_dict(ModelConfig, document["model"]),
+            model=from_dict(ModelConfig, {"segmenter": UNICODE, **document["model"]}),  # what early models knew
             training=from_dict(TrainConfig, document["training"]),
             label_names=tuple(document["label_names"]),
             negative=document["negative"],

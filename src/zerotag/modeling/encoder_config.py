@@ -32,21 +32,20 @@ RUNS_CODE = (
 )
 """What in a configuration names code: Python modules, or kernels of a hub."""
 
-_TEXT_ENCODERS = (
-    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
-    ("zerotag-bilstm",),  # the one kind of our own
-)
+_TEXT_ENCODERS = (MODEL_FOR_MASKED_LM_MAPPING_NAMES, MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
 _LABELS = ("num_labels", "id2label", "label2id")  # of another head; transformers writes out a name for each
 _MOST_OF_A_KIND = 10_000  # layers, heads, groups; they are built one by one
 _LARGEST = 2**31 - 1
 _MOST_PARAMETERS = 20_000  # a hundred layers of BERT have 1,600
 
 
-def saved_config(document: Mapping[str, Any]) -> PreTrainedConfig:
-    """The shape of an encoder in a model folder; zerotag writes nothing there that names code, so that is refused."""
+def saved_config(document: Mapping[str, Any], registered: str | None = None) -> PreTrainedConfig:
+    """The shape of an encoder in a model folder; zerotag writes nothing there that names code, so that is refused.
+
+    Its type is one of transformers' text encoders, or that of the registered encoder which the manifest names.
+    """
     _refuse(document, RUNS_CODE)
-    return _built_in(document)
+    return _built_in(document, registered)
 
 
 def foreign_config(document: Mapping[str, Any]) -> PreTrainedConfig:
@@ -54,11 +53,12 @@ def foreign_config(document: Mapping[str, Any]) -> PreTrainedConfig:
     return _built_in(_without(document, RUNS_CODE))
 
 
-def _built_in(document: Mapping[str, Any]) -> PreTrainedConfig:
+def _built_in(document: Mapping[str, Any], registered: str | None = None) -> PreTrainedConfig:
     _refuse(document, ("quantization_config",))
     _check_numbers(document)
     kind = document.get("model_type")
-    if not isinstance(kind, str) or not any(kind in kinds for kinds in _TEXT_ENCODERS):
+    known = kind == registered or any(kind in kinds for kinds in _TEXT_ENCODERS)
+    if not isinstance(kind, str) or not known:
         raise ZerotagError(f"model_type {kind!r} is not a text encoder of the installed transformers")
     try:
         return CONFIG_MAPPING[kind].from_dict(_without(document, _LABELS))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -17,11 +18,11 @@ from transformers import AutoModel, AutoTokenizer, PreTrainedConfig, PreTrainedM
 from transformers.utils import logging
 from transformers.utils.hub import cached_file
 
-from zerotag.config import BILSTM, PACKAGED_ENCODER, ModelConfig
+from zerotag.config import PACKAGED_ENCODER, ModelConfig
 from zerotag.errors import ZerotagError
 from zerotag.io.checked_files import read_json_object
 from zerotag.modeling.encoder_config import bounded_parameters, foreign_config
-from zerotag.research.bilstm import new_bilstm
+from zerotag.registry import Registry
 from zerotag.text import aligners
 from zerotag.text.alignment import Aligner
 from zerotag.types import Sentence
@@ -42,13 +43,36 @@ PACKAGED_SHA256 = {
 """Every file of the packaged encoder that is read, weights and tokenizer alike."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncoderSpec:
+    """An encoder that is not pre-trained, as the registry has it; it has no layers that teachers could read."""
+
+    start: Callable[[str, Sequence[Sentence]], tuple[PreTrainedModel, PreTrainedTokenizerBase]]
+    """Makes it, and its tokenizer, for training sentences; told what follows its name and a colon, if anything does."""
+
+    model_type: str
+    """The type in its configuration, under which its class is registered with transformers."""
+
+    tokenization: str = "text"
+    """The name of the aligner that makes its batches."""
+
+
+ENCODERS: Registry[EncoderSpec] = Registry("encoder", {"bilstm": "zerotag.research.bilstm:ENCODER"})
+"""Encoders by name, beside those that are loaded from a folder or the Hugging Face hub."""
+
+
+def registered(name: str) -> EncoderSpec | None:
+    """What the registry has under the name of an encoder, whatever follows it; None for pre-trained ones."""
+    own, _, _ = name.partition(":")
+    return ENCODERS.get(own) if own in ENCODERS else None
+
+
 def starting_encoder(
     config: ModelConfig, sentences: Sequence[Sentence]
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """What a training on some sentences starts from: a pre-trained encoder, or a BiLSTM that knows their words."""
-    if config.encoder == BILSTM:
-        return new_bilstm(sentences, None if config.vectors is None else Path(config.vectors))
-    return load_encoder(config)
+    """What a training on some sentences starts from: a pre-trained encoder, or a new one of the registry."""
+    spec = registered(config.encoder)
+    return load_encoder(config) if spec is None else spec.start(config.encoder.partition(":")[2], sentences)
 
 
 def aligner_for(config: ModelConfig, tokenizer: PreTrainedTokenizerBase) -> Aligner:
@@ -110,7 +134,7 @@ def resolve_depth(config: ModelConfig, shape: PreTrainedConfig) -> int:
     """The layer to read: as configured, else half of them for word scores and all for a plain classifier."""
     layers: int = shape.num_hidden_layers
     if config.depth is None:
-        return layers if config.head == "cls" else max(1, layers // 2)
+        return max(1, layers // 2) if config.scores_words else layers
     if config.depth > layers:
         raise ZerotagError(
             f"depth {config.depth} is not in 1..{layers} for encoder {config.encoder!r}; {layers} is its last layer, "

@@ -6,11 +6,14 @@ Shapes: S sentences, T tokens (padded), H encoder width, K labels. Equations are
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from zerotag.config import ModelConfig
 
 
 class HeadOutput(NamedTuple):
@@ -64,6 +67,30 @@ class Classifier(nn.Module):
         """Score sentences by their first token's vector, `first` (S, H)."""
         hidden = self.dropout(torch.tanh(self.dense(self.dropout(first))))
         return HeadOutput(self.output(hidden), None)
+
+
+MakeHead = Callable[[int, int, ModelConfig], nn.Module]
+"""Makes a head for an encoder's width, a number of labels and the settings of the model.
+
+It is called with tokens (S, T, H) and the mask (S, T) of those that exist, and returns a `HeadOutput`.
+"""
+
+
+def soft_attention(width: int, labels: int, config: ModelConfig) -> SoftAttention:
+    """The head that scores words."""
+    return SoftAttention(
+        width,
+        labels,
+        attention_size=config.attention_size or width,
+        hidden_size=config.hidden_size,
+        beta=config.beta,
+        dropout=config.dropout,
+    )
+
+
+def classifier(width: int, labels: int, config: ModelConfig) -> Classifier:
+    """The head that does not."""
+    return Classifier(width, labels, dropout=config.dropout)
 
 
 def initialise(head: nn.Module) -> None:

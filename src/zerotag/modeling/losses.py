@@ -5,13 +5,15 @@ Shapes: S sentences, T tokens (padded), K labels.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from zerotag.config import Loss
+from zerotag.config import LOSSES
 from zerotag.modeling.heads import HeadOutput
 
 
@@ -25,28 +27,32 @@ class Share(NamedTuple):
 WHOLE = Share()
 
 
-def loss(output: HeadOutput, mask: Tensor, labels: Tensor, gamma: float, kind: Loss = "cross-entropy") -> Tensor:
-    """L1 + gamma (L2 + L3) over sentences and labels; `labels` (S, K) are 0.0 or 1.0.
+@dataclass(frozen=True, slots=True)
+class SentenceLoss:
+    """A loss of sentence scores, as the registry has it."""
 
-    They are averaged, and L1 is the cross-entropy; as in Rei & Søgaard (2018), they are summed and L1 is the squared
-    error, where the kind is `squared`.
-    """
-    logits = output.sentence_logits.float()
-    if kind == "twice-squashed":
-        # The reference has two outputs per sentence, takes the sigmoid of each, and gives both to a softmax: with
-        # outputs (z0, z1), the probability is sigmoid(sigmoid(z1) - sigmoid(z0)). Our one logit z stands for the
-        # pair (-z, z), which stays one under that loss, as its two gradients are then each other's negative:
-        # sigmoid(z) - sigmoid(-z) = tanh(z / 2). So the probability never leaves 0.27 .. 0.73, while the sentence
-        # score, sigmoid(z), and what follows from its threshold are what they always are.
-        logits = torch.tanh(logits / 2)
-    if kind == "squared":
-        losses = (torch.sigmoid(logits) - labels).square()
-    else:
-        losses = F.binary_cross_entropy_with_logits(logits, labels, reduction="none")
+    each: Callable[[Tensor, Tensor], Tensor]
+    """From logits and labels, (S, K), to a loss of each, (S, K)."""
+
+    is_sum: bool = False
+    """Whether the losses of a batch are summed, and not averaged."""
+
+
+def _cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    return F.binary_cross_entropy_with_logits(logits, labels, reduction="none")
+
+
+CROSS_ENTROPY = SentenceLoss(_cross_entropy)
+
+
+def loss(output: HeadOutput, mask: Tensor, labels: Tensor, gamma: float, kind: str = "cross-entropy") -> Tensor:
+    """L1 + gamma (L2 + L3) over sentences and labels; `labels` (S, K) are 0.0 or 1.0, L1 is the loss of that kind."""
+    spec = LOSSES.get(kind)
+    losses = spec.each(output.sentence_logits.float(), labels)
     if output.token_logits is not None:
         lowest, highest = extreme_scores(output.token_logits, mask)
         losses = losses + gamma * (lowest.square() + (highest - labels).square())
-    return losses.sum() if kind == "squared" else losses.mean()
+    return losses.sum() if spec.is_sum else losses.mean()
 
 
 def taught_loss(

@@ -16,7 +16,7 @@ from zerotag.io.checked_files import read_bytes, read_json_object
 from zerotag.io.integrity import LARGEST_TOKENIZER, SHAPE, TOKENIZER, TOKENIZER_SETTINGS, WEIGHTS, loading
 from zerotag.io.model_folder import Manifest
 from zerotag.modeling.encoder_config import RUNS_CODE, saved_config
-from zerotag.modeling.encoders import aligner_for, empty_encoder, position_limit
+from zerotag.modeling.encoders import aligner_for, empty_encoder, position_limit, registered
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.alignment import Aligner, Batch
 from zerotag.text.probe import probe
@@ -52,14 +52,15 @@ def read_model(folder: Path, manifest: Manifest) -> tuple[Network, PreTrainedTok
     return network, tokenizer
 
 
-def read_shape(folder: Path) -> PreTrainedConfig:
-    """The shape of the encoder in a model folder."""
+def read_shape(folder: Path, encoder: str) -> PreTrainedConfig:
+    """The shape of the encoder in a model folder, whose manifest names the encoder."""
     document = read_json_object(folder / SHAPE)
     # Before format 3, the file was the encoder's own.
     shape = document.get("encoder") if document.get("model_type") == MODEL_TYPE else document
     if not isinstance(shape, dict):
         raise ZerotagError(f"{SHAPE} has no encoder")
-    return saved_config(shape)
+    spec = registered(encoder)
+    return saved_config(shape, None if spec is None else spec.model_type)
 
 
 def read_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
@@ -93,7 +94,8 @@ def _read_network(folder: Path, manifest: Manifest) -> Network:
         saved = {name: tuple(weights.get_slice(name).get_shape()) for name in names}
 
     def build() -> Network:
-        return Network(empty_encoder(read_shape(folder)), len(manifest.label_names), manifest.model)
+        encoder = empty_encoder(read_shape(folder, manifest.model.encoder))
+        return Network(encoder, len(manifest.label_names), manifest.model)
 
     with torch.device("meta"):
         expected = {name: tuple(tensor.shape) for name, tensor in build().state_dict().items()}

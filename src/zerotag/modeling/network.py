@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from zerotag.config import ModelConfig
-from zerotag.modeling.heads import Classifier, HeadOutput, SoftAttention
+from zerotag.config import HEADS, ModelConfig
+from zerotag.modeling.heads import Classifier, HeadOutput
 from zerotag.text.alignment import Batch
 
 
@@ -21,8 +23,7 @@ class TensorBatch(NamedTuple):
     token_mask: Tensor
     sentence_of_window: Tensor
     stitch: Tensor | None
-    spellings: Tensor | None = None
-    characters: Tensor | None = None
+    extra: Mapping[str, Tensor] = MappingProxyType({})
 
     @classmethod
     def of(cls, batch: Batch, device: torch.device) -> TensorBatch:
@@ -40,8 +41,7 @@ class TensorBatch(NamedTuple):
             move(batch.token_mask),
             move(batch.sentence_of_window),
             None if batch.stitch is None else move(batch.stitch),
-            None if batch.spellings is None else move(batch.spellings),
-            None if batch.characters is None else move(batch.characters),
+            {name: move(array) for name, array in batch.extra.items()},
         )
 
     def windows(self, some: slice) -> TensorBatch:
@@ -49,7 +49,7 @@ class TensorBatch(NamedTuple):
         return self._replace(
             input_ids=self.input_ids[some],
             attention_mask=self.attention_mask[some],
-            spellings=None if self.spellings is None else self.spellings[some],
+            extra={name: tensor[some] for name, tensor in self.extra.items()},
         )
 
 
@@ -67,10 +67,8 @@ class Network(nn.Module):
 
     def encode(self, batch: TensorBatch) -> Tensor:
         """What the encoder makes of the batch's windows: (W, L, H)."""
-        inputs = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask}
-        if batch.spellings is not None and batch.characters is not None:
-            inputs |= {"spellings": batch.spellings, "characters": batch.characters}
-        encoded: Tensor = self.encoder(**inputs).last_hidden_state
+        output = self.encoder(batch.input_ids, attention_mask=batch.attention_mask, **batch.extra)
+        encoded: Tensor = output.last_hidden_state
         return encoded
 
     def read(self, encoded: Tensor, batch: TensorBatch) -> HeadOutput:
@@ -78,18 +76,9 @@ class Network(nn.Module):
         return read_with(self.head, encoded, batch)
 
 
-def new_head(width: int, labels: int, config: ModelConfig) -> SoftAttention | Classifier:
+def new_head(width: int, labels: int, config: ModelConfig) -> nn.Module:
     """The configured head for an encoder of some width."""
-    if config.head == "cls":
-        return Classifier(width, labels, dropout=config.dropout)
-    return SoftAttention(
-        width,
-        labels,
-        attention_size=config.attention_size or width,
-        hidden_size=config.hidden_size,
-        beta=config.beta,
-        dropout=config.dropout,
-    )
+    return HEADS.get(config.head)(width, labels, config)
 
 
 def read_with(head: nn.Module, encoded: Tensor, batch: TensorBatch) -> HeadOutput:

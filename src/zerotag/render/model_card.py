@@ -9,8 +9,8 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
+from zerotag.calibration import calibration_error
 from zerotag.config import PACKAGED_ENCODER
-from zerotag.evaluation.reliability import calibration_error
 from zerotag.io.model_folder import CARD, PLOT, Manifest
 from zerotag.render.charts import Chart, Line, svg
 from zerotag.types import ReliabilityBin

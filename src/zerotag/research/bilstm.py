@@ -5,7 +5,7 @@ the dropouts and the initial values below; the head, losses and optimizer of `PR
 losses are left out, since their own configuration for this task switches them off.
 
 Not as there: the vocabulary comes from the training sentences alone, where they add the words of the development and
-test sets; batches hold sentences of like length; only the first `aligners.LONGEST_SPELLING` characters of a word are
+test sets; batches hold sentences of like length; only the first `LONGEST_SPELLING` characters of a word are
 read; PyTorch's LSTM has two biases per gate, which add up.
 """
 
@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
+import numpy as np
 import torch
 from torch import FloatTensor, Tensor, nn
 from torch.nn import functional as F
@@ -23,10 +25,14 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 from transformers.modeling_outputs import BaseModelOutput
 
+from zerotag.modeling.encoders import EncoderSpec
 from zerotag.research.vocabulary import UNKNOWN_NUMBER, Vocabulary, read_vectors
-from zerotag.types import Sentence
+from zerotag.text.alignment import Aligner, Batch, Encoded, well_formed
+from zerotag.types import IntArray, Sentence
 
 UNKNOWN_CHARACTER = 0
+NO_CHARACTER = -1
+LONGEST_SPELLING = 64  # characters; the rest of a word, as in a web address, is not read
 
 
 class BiLstmConfig(PreTrainedConfig):
@@ -93,17 +99,18 @@ class BiLstm(PreTrainedModel):
                     if name.startswith("bias_ih"):
                         weight[module.hidden_size : 2 * module.hidden_size] = 1
 
-    def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, spellings: Tensor, characters: Tensor
-    ) -> BaseModelOutput:
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, characters: Tensor) -> BaseModelOutput:
         """Encode the words of W windows, padded to L words: (W, L, hidden_size).
 
-        `input_ids` are the words' numbers in the vocabulary and `spellings` their rows in `characters`, code points
-        padded with -1; all but the latter are (W, L).
+        `input_ids` (W, L) are the words' numbers in the vocabulary, and `characters` (W, L, C) their code points,
+        padded with -1.
         """
         # Full precision also where the rest runs in half: time goes into many small steps, which half does not help.
         with torch.autocast(input_ids.device.type, enabled=False):
-            words = torch.cat([self.words(self._forget(input_ids)), self._spell(characters)[spellings]], dim=-1)
+            # Each distinct word is spelled once.
+            distinct, spellings = torch.unique(characters.flatten(0, 1), dim=0, return_inverse=True)
+            spelled = self._spell(distinct)[spellings].view(*input_ids.shape, -1)
+            words = torch.cat([self.words(self._forget(input_ids)), spelled], dim=-1)
             words = F.dropout(words, self.config.dropout, self.training)
             lengths = attention_mask.sum(dim=1).cpu()
             packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
@@ -158,6 +165,60 @@ def new_bilstm(sentences: Sequence[Sentence], vectors: Path | None) -> tuple[BiL
     return encoder, vocabulary.tokenizer()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Spelled(Encoded):
+    """A sentence as words, of which each is one token."""
+
+    spellings: tuple[str, ...] = ()
+    """The words as they are written, token by token."""
+
+
+class WordAligner(Aligner):
+    """For an encoder whose tokens are whole words, which it also spells."""
+
+    reads_sub_words_alone = False
+
+    def encode_whole(self, sentences: Sequence[Sentence]) -> list[Encoded]:
+        """Words of many sentences at once, each one token."""
+        words = [[*map(well_formed, sentence.words)] for sentence in sentences]
+        encodings = self._tokenizer.encode_batch(words, is_pretokenized=True, add_special_tokens=False)
+        return [
+            self._whole_words(its_words, np.asarray(encoding.ids, np.int64), np.asarray(encoding.word_ids, np.int64))
+            for its_words, encoding in zip(words, encodings, strict=True)
+        ]
+
+    def _whole_words(self, words: Sequence[str], ids: IntArray, places: IntArray) -> Encoded:
+        if not len(ids):  # nothing but empty words
+            return self._unknown(len(words))
+        return Spelled(ids, np.arange(len(ids)), places, len(words), spellings=tuple(words[place] for place in places))
+
+    def _unknown(self, words: int) -> Spelled:
+        encoded = super()._unknown(words)
+        return Spelled(encoded.ids, encoded.pair_tokens, encoded.pair_words, words, spellings=("",))
+
+    def batch(self, sentences: Sequence[Encoded], *, length_step: int = 1) -> Batch:
+        """Pad the windows of the sentences into one batch."""
+        batch = super().batch(sentences, length_step=length_step)
+        rows = [
+            sentence.spellings[start : start + self.capacity] if isinstance(sentence, Spelled) else ()
+            for sentence in sentences
+            for start in self.windows(len(sentence))
+        ]
+        longest = max((len(word) for words in rows for word in words), default=0)
+        characters = np.full((*batch.input_ids.shape, min(LONGEST_SPELLING, longest) or 1), NO_CHARACTER, np.int64)
+        for row, words in zip(characters, rows, strict=True):
+            for place, word in zip(row, words, strict=False):
+                codes = [*map(ord, word[:LONGEST_SPELLING])]
+                place[: len(codes)] = codes
+        return replace(batch, extra={"characters": characters})
+
+
+def _start(vectors: str, sentences: Sequence[Sentence]) -> tuple[BiLstm, PreTrainedTokenizerFast]:
+    return new_bilstm(sentences, Path(vectors) if vectors else None)
+
+
 # So that a saved model is found again by the type in its configuration, as any other encoder is.
 AutoConfig.register(BiLstmConfig.model_type, BiLstmConfig)
 AutoModel.register(BiLstmConfig, BiLstm)
+
+ENCODER = EncoderSpec(start=_start, model_type=BiLstmConfig.model_type, tokenization="words")

@@ -20,6 +20,7 @@ from zerotag.io.writers.jsonl import encode
 from zerotag.serve import openapi
 from zerotag.serve.assets import asset
 from zerotag.serve.batch_queue import BatchQueue, Job, QueueClosedError, QueueFullError
+from zerotag.serve.labelstudio import add_ml_backend
 from zerotag.serve.metrics import CONTENT_TYPE, Metrics
 from zerotag.serve.middleware import ServiceMiddleware
 from zerotag.serve.model_registry import ModelRegistry
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     import torch
 
 
-def create_app(
+def create_app(  # noqa: C901 (a function for each route)
     models: Mapping[str, Path],
     settings: Settings | None = None,
     *,
@@ -120,6 +121,11 @@ def create_app(
     async def label(request: Request) -> Response:
         asked = await read_request(request, settings, segmenter_of)
         model = _model(registry, asked)
+        method, records = await answered(request, model, asked)
+        head = encode({"model": model.name, "revision": model.revision, "method": method})
+        return Response(f'{head[:-1]}, "results": [{", ".join(records)}]}}', media_type="application/json")
+
+    async def answered(request: Request, model: ServedModel, asked: LabelRequest) -> tuple[str, list[str]]:
         method = model.methods[0] if asked.method is None else asked.method
         queue = _queue(model, method, asked, settings)
         try:
@@ -130,14 +136,14 @@ def create_app(
             raise HttpError(429, "busy", message, retry_after=full.seconds) from None
         except QueueClosedError:
             raise HttpError(503, "ending", "the service is ending", retry_after=5) from None
-        head = encode({"model": model.name, "revision": model.revision, "method": method})
-        return Response(f'{head[:-1]}, "results": [{", ".join(records)}]}}', media_type="application/json")
+        return method, records
 
     def segmenter_of(name: str | None) -> Segmenter:
         chosen = registry.default if name is None else name
         model = None if chosen is None else registry.get(chosen)
         return split if model is None else model.labeller.segment
 
+    add_ml_backend(app, registry, settings, answered)
     if work is not None:
         add_routes(app, work, registry, settings)
     app.openapi()["components"] = openapi.COMPONENTS  # it is kept from now on

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import hmac
 import logging
 import time
 import traceback
 from collections.abc import MutableMapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +85,19 @@ class ServiceMiddleware:
         key = self._settings.api_key
         if key is None or scope["path"] in _OPEN or scope["path"].startswith("/assets/"):
             return
-        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
-        if not hmac.compare_digest(given, key.encode()) or scheme.lower() != b"bearer":
+        if not hmac.compare_digest(_given_key(headers), key.encode()):
             raise HttpError(401, "no_key", "send the API key of this service as Authorization: Bearer KEY")
+
+
+def _given_key(headers: MutableMapping[bytes, bytes]) -> bytes:
+    """The key that a client sent, as a bearer token or, as Label Studio sends it, as the password of any user."""
+    scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+    if scheme.lower() == b"bearer":
+        return given
+    if scheme.lower() == b"basic":
+        with suppress(ValueError):
+            return base64.b64decode(given, validate=True).partition(b":")[2]
+    return b""
 
 
 def _host(headers: MutableMapping[bytes, bytes]) -> str:

@@ -49,7 +49,7 @@ class ServedModel:
         self._scorers = _scorers(self._explained)
         # Labels and rules of another model must not be taken for this one's: what a client knows has a name.
         self.revision = hashlib.sha256(repr(labeller.manifest).encode()).hexdigest()[:12]
-        native = () if labeller.manifest.model.head == "cls" else ("native",)
+        native = () if not labeller.manifest.model.scores_words else ("native",)
         self.methods = (*native, *self._scorers)
         batch = labeller.predictor.token_budget
         workers, threads = _workers_and_threads(labeller)

@@ -86,17 +86,20 @@ def parse(body: bytes, limits: Limits, segmenter_of: SegmenterOf) -> LabelReques
             _wrong(f"unknown field {name[:40]!r}; there are: {', '.join(_FIELDS)}")
     if "texts" not in document:
         _wrong("the request has no texts", "texts")
-    texts = document["texts"]
+    model, method = _name(document, "model"), _name(document, "method")
+    sentences = sentences_of(document["texts"], limits, segmenter_of(model))
+    return LabelRequest(sentences, model, method, _threshold(document))
+
+
+def sentences_of(texts: Any, limits: Limits, segment: Segmenter, name: str = "texts") -> list[Sentence]:
+    """The sentences of a list of texts, within limits; the field they were sent in has a name."""
     if not isinstance(texts, list):
-        _wrong("texts is not a list", "texts")
+        _wrong(f"{name} is not a list", name)
     if len(texts) > limits.texts:
         raise HttpError(
-            413, "too_large", f"the request has {len(texts):,} texts; at most {limits.texts:,}", where="texts"
+            413, "too_large", f"the request has {len(texts):,} {name}; at most {limits.texts:,}", where=name
         )
-    model, method = _name(document, "model"), _name(document, "method")
-    segment = segmenter_of(model)
-    sentences = [_sentence(text, f"texts[{number}]", limits, segment) for number, text in enumerate(texts)]
-    return LabelRequest(sentences, model, method, _threshold(document))
+    return [_sentence(text, f"{name}[{number}]", limits, segment) for number, text in enumerate(texts)]
 
 
 def _json(body: bytes) -> Any:

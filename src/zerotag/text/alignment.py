@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
@@ -14,7 +14,6 @@ from zerotag.errors import ZerotagError
 from zerotag.text.tokenization import Tokens, tokenize_with
 from zerotag.types import FloatArray, IntArray, Sentence
 
-NO_CHARACTER = -1
 MOST_SUBWORDS = 10_000_000
 
 
@@ -30,9 +29,6 @@ class Encoded:
     pair_tokens: IntArray
     pair_words: IntArray
     words: int
-    spellings: tuple[str, ...] = ()
-    """The words as they are written, for an encoder that reads characters."""
-
     hidden: IntArray | None = None
     """Sub-words that no other may see, and that take no part in attention."""
 
@@ -60,25 +56,19 @@ class Batch:
 
     input_ids: IntArray  # (W, L)
     attention_mask: IntArray  # (W, L)
-    token_mask: NDArray[np.bool_]  # (S, T): tokens of words; special ones, unless asked for, and padding are left out
+    token_mask: NDArray[np.bool_]  # (S, T): tokens of words; special ones and padding are left out
     sentence_of_window: IntArray  # (W,)
     stitch: IntArray | None  # (S, T)
-    spellings: IntArray | None = None  # (W, L): rows of `characters`, for an encoder that reads them
-    characters: IntArray | None = None  # (distinct words, C): code points, padded with NO_CHARACTER
+    extra: Mapping[str, IntArray] = field(default_factory=dict)  # (W, L, ...): what else the encoder takes, by name
 
 
 class Aligner:
     """Turns sentences into sub-words and batches, and token scores back into word scores."""
 
-    def __init__(
-        self,
-        tokenizer: Tokenizer,
-        *,
-        window: int,
-        pad_id: int,
-        attend_to_end: bool = False,
-        truncate: bool = False,
-    ) -> None:
+    reads_sub_words_alone = True
+    """Whether sub-words are all that the encoder needs; then batches can be made without the aligner."""
+
+    def __init__(self, tokenizer: Tokenizer, *, window: int, pad_id: int) -> None:
         # A copy, since a saved tokenizer brings truncation and padding settings along that would cut words off;
         # and a text that spells "[SEP]" or "</s>" must not smuggle in a special token.
         self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
@@ -95,8 +85,6 @@ class Aligner:
         self._special[[number for number, token in added.items() if token.special]] = True
         self._pad_id = pad_id
         self._window = window
-        self._attended_end = len(self._suffix) if attend_to_end else 0
-        self._truncate = truncate
         self.offset = len(self._prefix)  # where in a window the sentence's own sub-words begin
         self.capacity = window - len(self._prefix) - len(self._suffix)
 
@@ -109,19 +97,8 @@ class Aligner:
         return [*map(self.cut, self.encode_whole(sentences))]
 
     def cut(self, encoded: Encoded) -> Encoded:
-        """The first window of a sentence where the rest is not to be read, else the sentence."""
-        if not self._truncate or len(encoded) <= self.capacity:
-            return encoded
-        kept = encoded.pair_tokens < self.capacity
-        if not kept.any():
-            return self._unknown(encoded.words)
-        return Encoded(
-            encoded.ids[: self.capacity],
-            encoded.pair_tokens[kept],
-            encoded.pair_words[kept],
-            encoded.words,
-            encoded.spellings[: self.capacity],
-        )
+        """As much of a sentence as is to be read: all of it."""
+        return encoded
 
     def encode_whole(self, sentences: Sequence[Sentence]) -> list[Encoded]:
         """Sub-words of many sentences at once, whatever their length."""
@@ -155,7 +132,7 @@ class Aligner:
     def _unknown(self, words: int) -> Encoded:
         """For a sentence of which the tokenizer knows nothing: one placeholder stands for it all."""
         ids = np.array([self._placeholder()], np.int64)
-        return Encoded(ids, np.zeros(words, np.int64), np.arange(words), words, ("",))
+        return Encoded(ids, np.zeros(words, np.int64), np.arange(words), words)
 
     def _ordinary(self, ids: Sequence[int] | IntArray) -> IntArray:
         """Unigram models know special tokens as ordinary pieces, too, and find them in a text that spells them."""
@@ -202,8 +179,6 @@ class Aligner:
             token_mask, stitch = np.zeros(filled.shape, np.bool_), None
             for row, sentence in enumerate(sentences):
                 token_mask[row, len(self._prefix) + sentence.visible] = True
-                end = len(self._prefix) + len(sentence)
-                token_mask[row, end : end + self._attended_end] = True
         else:
             token_mask, stitch = self._stitch(sentences, starts, longest)
         return Batch(input_ids, attention_mask, token_mask, np.repeat(np.arange(len(sentences)), counts), stitch)
@@ -219,7 +194,7 @@ class Aligner:
     def _stitch(
         self, sentences: Sequence[Encoded], starts: Sequence[list[int]], row_length: int
     ) -> tuple[NDArray[np.bool_], IntArray]:
-        longest = max(map(len, sentences)) + self._attended_end
+        longest = max(map(len, sentences))
         token_mask = np.zeros((len(sentences), longest), np.bool_)
         stitch = np.zeros((len(sentences), longest), np.int64)
         row = 0
@@ -229,11 +204,6 @@ class Aligner:
             position = np.arange(len(sentence)) - np.asarray(its_starts)[window] + len(self._prefix)
             stitch[s, : len(sentence)] = (row + window) * row_length + position
             row += len(its_starts)
-            # The end of a sentence is that of its last window.
-            end = slice(len(sentence), len(sentence) + self._attended_end)
-            token_mask[s, end] = True
-            last = (row - 1) * row_length + len(self._prefix) + len(sentence) - its_starts[-1]
-            stitch[s, end] = last + np.arange(self._attended_end)
         return token_mask, stitch
 
     def spread(self, batch: Batch, values: Sequence[FloatArray]) -> FloatArray:

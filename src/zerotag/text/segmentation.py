@@ -18,13 +18,23 @@ Segmenter = Callable[[str], Sentence]
 Text = str | Sequence[str] | Sentence
 
 UNICODE = "unicode"
-"""The segmenter of languages that are written with spaces, and the default."""
+"""The segmenter by Unicode rules alone, of models that were saved before there was another."""
+
+DEFAULT = "standard"
+"""The segmenter of languages that are written with spaces."""
 
 SEGMENTERS: Registry[Segmenter] = Registry(
     "segmenter",
     {
+        DEFAULT: "zerotag.text.segmenters:split_standard",
         UNICODE: "zerotag.text.segmentation:split",
         "whitespace": "zerotag.text.segmentation:split_at_white_space",
+        "characters": "zerotag.text.segmenters:split_characters",
+        "jieba": "zerotag.text.segmenters:split_chinese",
+        "fugashi": "zerotag.text.segmenters:split_japanese",
+        "sudachi": "zerotag.text.segmenters:split_japanese_by_sudachi",
+        "pythainlp": "zerotag.text.segmenters:split_thai",
+        "spacy": "zerotag.text.segmenters:split_by_spacy",
     },
 )
 

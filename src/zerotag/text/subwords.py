@@ -17,7 +17,7 @@ from zerotag.types import BoolArray, IntArray
 class SubWords:
     """Sentences one after the other; `others` are those that are not simply padded, by their number.
 
-    Those take several windows, hide words, or are spelled: only their aligner can make batches of them.
+    Those take several windows, hide words, or have more than sub-words: only their aligner can make batches of them.
     """
 
     ids: IntArray  # (N,)
@@ -36,7 +36,7 @@ class SubWords:
         others = {
             number: one
             for number, one in enumerate(encoded)
-            if len(one) > capacity or one.hidden is not None or one.spellings
+            if len(one) > capacity or one.hidden is not None or type(one) is not Encoded
         }
         return cls(_joined([one.ids for one in encoded]).astype(np.int32), attended, lengths, others)
 

@@ -72,7 +72,7 @@ def train(
             do if every training sentence has exactly one of several labels.
         encoder: the pre-trained encoder to start from: a folder, or a name on the Hugging Face hub. By default the
             packaged one, all-MiniLM-L6-v2, which knows English.
-        segmenter: what splits texts into words, by its registered name. Default: `unicode`, for languages written with
+        segmenter: what splits texts into words, by its registered name. Default: `standard`, for languages written with
             spaces. The model keeps it.
         model: other settings of the network.
         training: other settings of the training, such as `TrainConfig(seed=2)`.

@@ -14,7 +14,7 @@ import copy
 import math
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ import torch
 from numpy.typing import NDArray
 
 from zerotag.calibration import Calibration
+from zerotag.config import ChosenTrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.evaluation.few_words import LabelledWords, best_threshold, posterior
 from zerotag.evaluation.metrics import average_precision
@@ -31,10 +32,11 @@ from zerotag.labeller import WordLabeller
 from zerotag.modeling.heads import SoftAttention
 from zerotag.text.alignment import on_tokens
 from zerotag.text.printable import counted
+from zerotag.training.checked_corpus import check_corpus
 from zerotag.training.checkpoints import Checkpoints
 from zerotag.training.loop import Around, EncodedCorpus, Progress, Run
 from zerotag.training.objectives import taught
-from zerotag.training.recipe import check_corpus, reproducible
+from zerotag.training.recipe import reproducible
 from zerotag.training.refit import Refitted, refit
 from zerotag.training.split import split
 from zerotag.types import Corpus, CorrectedExample, Example, FloatArray, Rule
@@ -115,9 +117,8 @@ def _go_on(
     network = copy.deepcopy(corrected.network)
     reliability = float(np.mean([one.reliability for one in results]))
     train_set = _mixed(corrected, examples, sentences, reliability)
-    rate = manifest.training.learning_rate
-    assert rate is not None  # it was chosen when the model was trained
-    training = replace(manifest.training, epochs=1, learning_rate=RATE_SHARE * rate)
+    before = ChosenTrainConfig(**asdict(manifest.training))
+    training = replace(before, epochs=1, learning_rate=RATE_SHARE * before.learning_rate)
     with tempfile.TemporaryDirectory() as scratch:
         torch.manual_seed(training.seed)
         dev_set = EncodedCorpus.of(dev, aligner)

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from zerotag.config import TrainConfig
+from zerotag.config import OPTIMIZERS, ChosenTrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.evaluation.metrics import precision_recall_f1
 from zerotag.inference.torch_predictor import predict
@@ -21,7 +21,7 @@ from zerotag.text.alignment import Aligner, Batch, Encoded
 from zerotag.text.batching import shuffled, within_budget
 from zerotag.training.checkpoints import Checkpoints, EpochRecord, Position
 from zerotag.training.objectives import Objective
-from zerotag.training.optimizers import lower_when_stuck, optimizer, warm_then_linear, warmup_share
+from zerotag.training.optimizers import optimizer
 from zerotag.training.steps import Part, Steps
 from zerotag.types import BoolArray, Corpus, Example, FloatArray, Rule
 
@@ -95,7 +95,7 @@ class Run:
         aligner: Aligner,
         train_set: EncodedCorpus,
         dev_set: EncodedCorpus,
-        training: TrainConfig,
+        training: ChosenTrainConfig,
         checkpoints: Checkpoints,
         on_progress: Callable[[Progress], None],
         around: Around,
@@ -109,14 +109,12 @@ class Run:
         self._on_progress = on_progress
         self._around = around
         self._optimizer = optimizer(network, training)
-        assert training.batch_size is not None  # they were chosen by now
-        assert training.epochs is not None
         self._batch_size = training.batch_size
         self._epochs = training.epochs
         self._steps_per_epoch = math.ceil(len(train_set.sentences) / self._batch_size)
         self._all_steps = self._steps_per_epoch * self._epochs
         self._position = checkpoints.resume(network, self._optimizer)
-        self._steps = Steps(network, objective, self._optimizer, clipped=training.optimizer == "adamw")
+        self._steps = Steps(network, objective, self._optimizer, clipped=OPTIMIZERS.get(training.optimizer).clips)
         self._resumed_at = self._steps_done
         self._started = self._saved = time.monotonic()
         self._reported = -math.inf  # the first step is reported at once: it says where the training goes on
@@ -202,11 +200,9 @@ class Run:
             )
 
     def _rate(self) -> float:
-        training = self._training
-        assert training.learning_rate is not None
-        if training.optimizer == "adadelta":
-            return training.learning_rate * lower_when_stuck([epoch.dev_f1 for epoch in self._position.history])
-        return training.learning_rate * warm_then_linear(self._steps_done, self._all_steps, warmup_share(training))
+        training, dev_f1s = self._training, [epoch.dev_f1 for epoch in self._position.history]
+        share = OPTIMIZERS.get(training.optimizer).rate(training, self._steps_done, self._all_steps, dev_f1s)
+        return training.learning_rate * share
 
     def _on_dev(self) -> tuple[float, float]:
         """Sentence F1 (mean over labels) and cross-entropy on the development set."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from zerotag.config import TrainConfig
+from zerotag.config import LOSSES, TrainConfig
 from zerotag.modeling.heads import HeadOutput
 from zerotag.modeling.losses import Share, loss, taught_loss
 from zerotag.modeling.network import Network, TensorBatch
@@ -52,4 +52,4 @@ def taught(training: TrainConfig) -> Objective:
 
 def _loss_of(output: HeadOutput, batch: TensorBatch, labels: Tensor, training: TrainConfig, share: Share) -> Tensor:
     value = loss(output, batch.token_mask, labels, training.gamma, training.loss)
-    return value if training.loss == "squared" else share.sentences * value  # that one is a sum, the others are means
+    return value if LOSSES.get(training.loss).is_sum else share.sentences * value

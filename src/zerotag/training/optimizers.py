@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.optim import AdamW, Optimizer
 
-from zerotag.config import TrainConfig
+from zerotag.config import OPTIMIZERS, ChosenTrainConfig, TrainConfig
 
 
-def optimizer(network: nn.Module, training: TrainConfig) -> Optimizer:
-    """The configured optimizer. AdamW decays matrices only, not biases and normalisation."""
-    assert training.learning_rate is not None
-    if training.optimizer == "adadelta":
-        return RowAdadelta(network.parameters(), lr=training.learning_rate)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizerSpec:
+    """An optimizer as the registry has it."""
+
+    create: Callable[[nn.Module, ChosenTrainConfig], Optimizer]
+
+    learning_rate: Callable[[int], float]
+    """The peak rate that suits an encoder of some width."""
+
+    rate: Callable[[ChosenTrainConfig, int, int, Sequence[float]], float]
+    """Share of the peak rate at a step of so many, after epochs with these F1 on the development set."""
+
+    clips: bool = True
+    """Whether gradients of a large norm are scaled down."""
+
+
+def optimizer(network: nn.Module, training: ChosenTrainConfig) -> Optimizer:
+    """The configured optimizer."""
+    return OPTIMIZERS.get(training.optimizer).create(network, training)
+
+
+def learning_rate(training: TrainConfig, width: int) -> float:
+    """The configured rate, else one that suits the optimizer and the encoder's width."""
+    return training.learning_rate or OPTIMIZERS.get(training.optimizer).learning_rate(width)
+
+
+def _adamw(network: nn.Module, training: ChosenTrainConfig) -> Optimizer:
+    """It decays matrices only, not biases and normalisation."""
     matrices = [p for p in network.parameters() if p.ndim >= 2]
     vectors = [p for p in network.parameters() if p.ndim < 2]
     groups = [
@@ -28,65 +52,14 @@ def optimizer(network: nn.Module, training: TrainConfig) -> Optimizer:
     return AdamW(groups, lr=rate, eps=training.adam_epsilon, fused=True, capturable=on_gpu)
 
 
-def learning_rate(training: TrainConfig, width: int) -> float:
-    """The configured rate, else one that suits: AdamW takes larger steps for encoders of a small width."""
-    return training.learning_rate or (1.0 if training.optimizer == "adadelta" else 1e-4 * (384 / width))
-
-
-def warmup_share(training: TrainConfig) -> float:
-    """Share of the steps in which the rate climbs; above 1, the training ends before the climb does."""
-    assert training.batch_size is not None  # it was chosen by now
-    return training.warmup * (training.batch_size if training.warmup_unit == "sentences" else 1)
-
-
 def warm_then_linear(step: int, steps: int, warmup: float) -> float:
     """Share of the peak rate at a step: a linear climb over the first `warmup` of the steps, then down to 0."""
     warm = warmup * steps
     return (step + 1) / warm if step + 1 < warm else (steps - step) / (steps - warm + 1)
 
 
-def lower_when_stuck(dev_f1s: Sequence[float]) -> float:
-    """Share of the rate after some epochs: a tenth less for each epoch that is more than 3 past the best so far."""
-    share, best = 1.0, 0
-    for epoch, f1 in enumerate(dev_f1s):
-        if f1 > dev_f1s[best]:
-            best = epoch
-        elif epoch - best > 3:
-            share *= 0.9
-    return share
-
-
-class RowAdadelta(Optimizer):
-    """AdaDelta (Zeiler 2012) that lets a row's averages rest while the row has no gradient.
-
-    So they are kept for the vectors of rare words. That is how TensorFlow does it, with which the BiLSTM was published
-    and whose constants these are; PyTorch's own AdaDelta lets them fade, and meets each rare word as if for the first
-    time.
-    """
-
-    DECAY = 0.95
-    EPSILON = 1e-8
-
-    def __init__(self, parameters: Iterable[nn.Parameter], *, lr: float) -> None:
-        super().__init__(parameters, {"lr": lr})
-
-    @torch.no_grad()
-    def step(self) -> None:  # type: ignore[override]  # no closure: nobody here re-evaluates a loss
-        """Update the parameters by their gradients."""
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None:
-                    parameter.sub_(self._change(parameter, parameter.grad), alpha=group["lr"])
-
-    def _change(self, parameter: Tensor, gradient: Tensor) -> Tensor:
-        state = self.state[parameter]
-        if not state:
-            state["gradient_square"] = torch.zeros_like(parameter)
-            state["change_square"] = torch.zeros_like(parameter)
-        resting = (gradient == 0).all(dim=-1, keepdim=True)
-        weight = torch.where(resting, 0.0, 1 - self.DECAY)
-        state["gradient_square"].lerp_(gradient.square(), weight)
-        ratio = (state["change_square"] + self.EPSILON) / (state["gradient_square"] + self.EPSILON)
-        change: Tensor = ratio.sqrt_() * gradient
-        state["change_square"].lerp_(change.square(), weight)
-        return change
+ADAMW = OptimizerSpec(
+    create=_adamw,
+    learning_rate=lambda width: 1e-4 * (384 / width),  # larger steps for encoders of a small width
+    rate=lambda training, step, steps, _: warm_then_linear(step, steps, training.warmup),
+)

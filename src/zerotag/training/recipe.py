@@ -13,7 +13,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,17 +22,17 @@ import torch
 from transformers import PreTrainedModel
 
 from zerotag.calibration import Calibration
-from zerotag.config import BILSTM, ModelConfig, TrainConfig
-from zerotag.errors import ZerotagError
+from zerotag.config import ChosenTrainConfig, ModelConfig, TrainConfig
 from zerotag.evaluation.reliability import reliability
 from zerotag.inference.torch_predictor import best_device, predict, usable_device, words_of
 from zerotag.io.files import explained, make_folders
 from zerotag.io.locks import only_us
 from zerotag.io.model_folder import Manifest
 from zerotag.labeller import WordLabeller
-from zerotag.modeling.encoders import aligner_for, position_limit, starting_encoder
+from zerotag.modeling.encoders import aligner_for, position_limit, registered, starting_encoder
 from zerotag.modeling.network import Network
 from zerotag.text.alignment import Aligner, on_tokens
+from zerotag.training.checked_corpus import check_corpus
 from zerotag.training.checkpoints import Checkpoints, Position
 from zerotag.training.loop import Around, EncodedCorpus, Progress, Run, mean_f1
 from zerotag.training.objectives import Objective, each_head, plain, taught
@@ -45,13 +45,11 @@ from zerotag.types import Corpus, Example, FloatArray, ReliabilityBin, Rule
 
 __all__ = ["Progress", "train"]
 
-FEWEST_SENTENCES = 10
 MANY_SENTENCES = 10_000
 FEWEST_STEPS = 125  # below which a network has hardly begun to learn
 MOST_EPOCHS = 12  # for want of sentences: they should not be learnt by heart
 TEACHERS_ON_GPU = 4  # more hardly find more
 SEEDS_APART = 1_000_000_007  # between teachers of one training: others may have the next seeds
-BOTH_NEEDED = "sentences of both kinds are needed"
 
 
 def train(
@@ -87,7 +85,10 @@ def train_towards(
     on_progress: Callable[[Progress], None],
 ) -> WordLabeller:
     """Train as `train` does; where `word_targets` say what words should score, (words, K), no teacher is asked."""
-    if word_targets is not None or model.head == "cls" or model.encoder == BILSTM:
+    spec = registered(model.encoder)
+    if spec is not None:
+        model = replace(model, tokenization=spec.tokenization)
+    if word_targets is not None or not model.scores_words or spec is not None:
         # A teacher reads several layers, and speaks of words.
         training = replace(training, teacher_epochs=0, teachers=1)
     device = best_device() if device is None else usable_device(device)
@@ -99,30 +100,17 @@ def train_towards(
             attention_size=model.attention_size or encoder.config.hidden_size,
             window=min(model.window, position_limit(encoder)),
         )
-        many = len(corpus) >= MANY_SENTENCES
-        batch_size = training.batch_size or (32 if many else 16)
-        taught_on_gpu = device.type == "cuda" and training.teacher_epochs != 0
-        enough = min(MOST_EPOCHS, math.ceil(FEWEST_STEPS / math.ceil(len(corpus) / batch_size)))
-        training = replace(
-            training,
-            epochs=training.epochs or max(3, enough),
-            teacher_epochs=(
-                max(4 if many else 3, enough) if training.teacher_epochs is None else training.teacher_epochs
-            ),
-            teachers=training.teachers or (TEACHERS_ON_GPU if taught_on_gpu else 1),
-            batch_size=batch_size,
-            learning_rate=learning_rate(training, encoder.config.hidden_size),
-        )
+        chosen = choose(training, len(corpus), encoder.config.hidden_size, on_gpu=device.type == "cuda")
         place = checkpoints or Path(scratch)
         with explained(place):
             make_folders(place)
         with only_us(place):
             course = Course(
                 model,
-                training,
+                chosen,
                 aligner_for(model, tokenizer),
                 len(corpus.label_names),
-                Checkpoints(place, fingerprint(corpus, dev, model, training, encoder, word_targets)),
+                Checkpoints(place, fingerprint(corpus, dev, model, chosen, encoder, word_targets)),
                 device,
                 on_progress,
                 word_targets,
@@ -130,7 +118,7 @@ def train_towards(
             network, position, decided = course.to_the_end(encoder, corpus, dev)
     manifest = Manifest(
         model=model,
-        training=training,
+        training=chosen.as_given(),
         label_names=corpus.label_names,
         negative=corpus.negative,
         rules=decided.rules,
@@ -140,6 +128,22 @@ def train_towards(
         sentences={"train": len(corpus), "dev": len(dev)},
     )
     return WordLabeller(network, tokenizer, manifest)
+
+
+def choose(training: TrainConfig, sentences: int, width: int, *, on_gpu: bool) -> ChosenTrainConfig:
+    """The settings of a training on so many sentences, with an encoder of some width, with nothing left to choose."""
+    many = sentences >= MANY_SENTENCES
+    batch_size = training.batch_size or (32 if many else 16)
+    enough = min(MOST_EPOCHS, math.ceil(FEWEST_STEPS / math.ceil(sentences / batch_size)))
+    teacher_epochs = max(4 if many else 3, enough) if training.teacher_epochs is None else training.teacher_epochs
+    chosen = {
+        "epochs": training.epochs or max(3, enough),
+        "teacher_epochs": teacher_epochs,
+        "teachers": training.teachers or (TEACHERS_ON_GPU if on_gpu and teacher_epochs else 1),
+        "batch_size": batch_size,
+        "learning_rate": learning_rate(training, width),
+    }
+    return ChosenTrainConfig(**{**asdict(training), **chosen})
 
 
 class Decided(NamedTuple):
@@ -162,7 +166,7 @@ class Course:
     """The courses that a training takes: a teacher, if there is one, then the network, then its thresholds."""
 
     model: ModelConfig
-    training: TrainConfig
+    training: ChosenTrainConfig
     aligner: Aligner
     labels: int
     checkpoints: Checkpoints
@@ -181,20 +185,16 @@ class Course:
         elif epochs := self.training.teacher_epochs:
             words = [example.sentence.words for example in corpus.examples]
             said = [
-                self._taught(number, epochs, encoder, words, train_set, dev_set) for number in range(self._teachers)
+                self._taught(number, epochs, encoder, words, train_set, dev_set)
+                for number in range(self.training.teachers)
             ]
             train_set = replace(train_set, token_targets=token_targets(train_set.sentences, said))
         torch.manual_seed(self.training.seed)
         network = Network(encoder, self.labels, self.model).to(self.device)
         objective = plain(self.training) if train_set.token_targets is None else taught(self.training)
-        around = Around(before=self._teachers * (self.training.teacher_epochs or 0))
+        around = Around(before=self.training.teachers * self.training.teacher_epochs)
         position = self._run(network, objective, train_set, dev_set, self.training, self.checkpoints, around)
         return network, position, self._decided(network, dev_set, position)
-
-    @property
-    def _teachers(self) -> int:
-        assert self.training.teachers is not None  # it was chosen by now
-        return self.training.teachers
 
     def _taught(
         self,
@@ -206,11 +206,10 @@ class Course:
         dev_set: EncodedCorpus,
     ) -> list[FloatArray]:
         """What a teacher, who is trained first, says of the words of the training sentences."""
-        assert self.training.epochs is not None  # it was chosen by now
         training = replace(self.training, epochs=epochs, seed=(self.training.seed + number * SEEDS_APART) % 2**32)
         torch.manual_seed(training.seed)
         teacher = Teacher(copy.deepcopy(encoder), self.labels, self.model).to(self.device)
-        left = self._teachers - number - 1
+        left = self.training.teachers - number - 1
         around = Around(number * epochs, left * epochs + self.training.epochs, of_teacher=True)
         checkpoints = self.checkpoints.of_teacher(number)
         self._run(teacher, each_head(training), train_set, dev_set, training, checkpoints, around)
@@ -223,7 +222,7 @@ class Course:
         objective: Objective,
         train_set: EncodedCorpus,
         dev_set: EncodedCorpus,
-        training: TrainConfig,
+        training: ChosenTrainConfig,
         checkpoints: Checkpoints,
         around: Around,
     ) -> Position:
@@ -232,7 +231,7 @@ class Course:
 
     def _decided(self, network: Network, dev_set: EncodedCorpus, position: Position) -> Decided:
         """There are no words to decide on without word scores."""
-        if not self.training.calibrated or self.model.head == "cls":
+        if not self.training.calibrated or not self.model.scores_words:
             return Decided((Rule(),) * self.labels, position.best_f1)
         predictions = predict(network, self.aligner, dev_set.sentences)
         words = words_of(dev_set.sentences, predictions)
@@ -250,34 +249,6 @@ class Course:
         return Decided(
             rules, mean_f1(has_label, decided), tuple(map(reliability, sentences.T, has_label.T)), calibration
         )
-
-
-def check_corpus(corpus: Corpus[Example], dev: Corpus[Example] | None) -> None:
-    """Refuse data that nothing can be learnt from, and anything that carries word labels."""
-    for given in (corpus, dev):
-        if not isinstance(given, Corpus | None):
-            raise TypeError(f"training takes a Corpus, as zerotag.read returns it, not {type(given).__name__}")
-    for part in (corpus, dev):
-        for example in part.examples if part is not None else ():
-            if type(example) is not Example:
-                raise TypeError(f"training takes Example, which has no word labels, not {type(example).__name__}")
-            if not example.sentence.words:
-                raise ZerotagError("a sentence without words cannot be trained on")
-    if len(corpus) < FEWEST_SENTENCES:
-        raise ZerotagError(f"{len(corpus)} training sentences; at least {FEWEST_SENTENCES} are needed")
-    if dev is not None and not dev.examples:
-        raise ZerotagError("the development set is empty")
-    if dev is not None and dev.label_names != corpus.label_names:
-        raise ZerotagError(
-            f"the development set has labels {', '.join(dev.label_names)}; training has {', '.join(corpus.label_names)}"
-        )
-    for k, name in enumerate(corpus.label_names):
-        positive = sum(example.labels[k] for example in corpus.examples)
-        if positive in (0, len(corpus)):
-            which = "every" if positive else "no"
-            raise ZerotagError(f"only one class: {which} training sentence has the label {name!r}; {BOTH_NEEDED}")
-    if not corpus.label_names:
-        raise ZerotagError(f"only one class: no training sentence has a label; {BOTH_NEEDED}")
 
 
 @contextmanager
@@ -304,7 +275,7 @@ def fingerprint(
     corpus: Corpus[Example],
     dev: Corpus[Example],
     model: ModelConfig,
-    training: TrainConfig,
+    training: ChosenTrainConfig,
     encoder: PreTrainedModel,
     word_targets: Sequence[FloatArray] | None = None,
 ) -> str:

@@ -53,7 +53,7 @@ class OnDevice(NamedTuple):
         """Have what another part of the same shape has."""
         ours, theirs = ([*part.batch, part.labels, part.targets] for part in (self, other))
         for place, value in zip(ours, theirs, strict=True):
-            if place is not None and value is not None:
+            if isinstance(place, Tensor) and isinstance(value, Tensor):
                 place.copy_(value)
 
 
@@ -159,7 +159,7 @@ class Steps:
 
     def _take_on_gpu(self, parts: Sequence[Part]) -> Tensor:
         batch = parts[0].batch
-        capturable = self._capturing and len(parts) == 1 and batch.stitch is None and batch.spellings is None
+        capturable = self._capturing and len(parts) == 1 and batch.stitch is None and not batch.extra
         if not capturable:
             return self._step([self._on_device(part) for part in parts])
         part = self._on_device(parts[0])

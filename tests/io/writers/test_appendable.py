@@ -126,12 +126,18 @@ def test_the_form_of_an_output(out: str | None, asked: str | None, expected: tup
     [
         (None, "parquet", "parquet cannot go to standard output; name a file with --out"),
         (Path("a.parquet.gz"), None, "a.parquet.gz: parquet is compressed inside; leave out .gz"),
-        (None, "pdf", "unknown format 'pdf'; allowed: jsonl, tsv, html, text, parquet, csv, xlsx"),
+        (
+            None,
+            "pdf",
+            "unknown format 'pdf'; allowed: jsonl, tsv, html, text, parquet, csv, xlsx, "
+            "labelstudio, doccano, argilla, prodigy",
+        ),
         (
             Path("a.pdf.gz"),
             None,
             "a.pdf.gz: unknown suffix '.pdf'; those known are .jsonl, .tsv, .html, .txt, .parquet, .csv, .xlsx; "
-            "or say which format it is with --format: jsonl, tsv, html, text, parquet, csv, xlsx",
+            "or say which format it is with --format: jsonl, tsv, html, text, parquet, csv, xlsx, "
+            "labelstudio, doccano, argilla, prodigy",
         ),
         (Path("a.xlsx.gz"), None, "a.xlsx.gz: xlsx is compressed inside; leave out .gz"),
         (

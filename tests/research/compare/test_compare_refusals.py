@@ -75,7 +75,7 @@ def test_an_encoder_may_be_in_the_folder_of_encoders(small: Path, monkeypatch: p
 BILSTM = """
 [trainings.bilstm]
 preset = "bilstm"
-model = { vectors = "glove.txt" }
+model = { encoder = "bilstm:glove.txt" }
 training = { epochs = 1 }
 
 [[methods]]
@@ -96,9 +96,9 @@ def test_word_vectors_are_looked_for_beside_the_toml(
     glove.write_text("the 1 2 3\npump 0 1 0\n")
     (run,) = compare(small, only="*.bilstm.1").done
     record = read_record(run_path(small.with_suffix(""), run))
-    assert record.settings["model"]["vectors"] == "glove.txt"
+    assert record.settings["model"]["encoder"] == "bilstm:glove.txt"
     assert record.training is not None
-    assert record.training.model["vectors"] == "glove.txt"  # not where it happened to be
+    assert record.training.model["encoder"] == "bilstm:glove.txt"  # not where it happened to be
     glove.write_text("the 3 2 1\npump 0 1 0\n")
     with pytest.raises(ZerotagError, match=r"bilstm\.1\.json was made with vectors_sha256 '"):
         compare(small, only="*.bilstm.1")

@@ -8,9 +8,10 @@ from scipy import stats
 
 from hand_made import TOML, experiment, record, run_of, write_all
 from zerotag.errors import ZerotagError
+from zerotag.evaluation.cost import Cost
 from zerotag.evaluation.significance import Summary
 from zerotag.research.compare.experiment import Run
-from zerotag.research.compare.record import Cost, write_record
+from zerotag.research.compare.record import write_record
 from zerotag.research.compare.results import load_results, run_path
 from zerotag.research.compare.significance import (
     Difference,

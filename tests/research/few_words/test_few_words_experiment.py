@@ -11,6 +11,7 @@ import tiny
 import toy
 from zerotag.research.few_words.__main__ import main
 from zerotag.research.few_words.cells import METHODS
+from zerotag.research.few_words.flips import flipped
 from zerotag.research.few_words.plan import labelled, read_plan
 from zerotag.types import Corpus
 
@@ -51,6 +52,11 @@ def test_pieces_make_the_whole(tmp_path: Path) -> None:
     assert len(tuning["20"]) == 2
     suggested = json.loads((out / "toy-1-suggestions.json").read_text())["20"]
     assert suggested["interval"][0] <= suggested["gain"] <= suggested["interval"][1]
+    for share, count in ((0.05, 3), (0.1, 6)):
+        found = json.loads((out / f"toy-1-flips-{share}.json").read_text())
+        assert found["flipped"] == count
+        assert 0 <= found["suspects"] <= 1
+    assert not list((out / "models").glob("*flips*"))
     rows = (out / "results.md").read_text().splitlines()
     assert len(rows) == 3 + len(METHODS)
     before = {path: path.stat().st_mtime_ns for path in out.glob("*.npz")}
@@ -64,6 +70,14 @@ def test_draws_are_nested_and_half_positive() -> None:
     assert sum(one.labels[0] for one in few) == 5
     assert {one.sentence for one in few} <= {one.sentence for one in more}
     assert len(labelled(corpus, 0, 1)) == 60
+
+
+def test_flips_change_as_many_labels_as_they_say() -> None:
+    corpus = toy.corpus(40)
+    noisy, wrong = flipped(corpus, 0.1, 1)
+    pairs = enumerate(zip(corpus.examples, noisy.examples, strict=True))
+    assert {i for i, (one, other) in pairs if one.labels != other.labels} == wrong
+    assert len(wrong) == 4
 
 
 def test_the_committed_plan_can_be_read() -> None:

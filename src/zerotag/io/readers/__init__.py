@@ -43,7 +43,7 @@ class ReaderSpec:
     records: ReadRecords
 
     suffixes: tuple[str, ...]
-    """How files of the format end, in lower case and with the point."""
+    """How files of the format end, in lower case and with the point; if none, only --input-format asks for it."""
 
     table: Callable[[Source, Columns], TableRows] | None = None
     """All cells of a file whose records are rows of a table. None: there is nothing but sentences."""
@@ -66,6 +66,10 @@ READERS: Registry[ReaderSpec] = Registry(
         "xlsx": "zerotag.io.readers.xlsx:READER",
         "m2": "zerotag.io.readers.m2:READER",
         "text": "zerotag.io.readers.text:READER",
+        "labelstudio": "zerotag.io.annotation.labelstudio:READER",
+        "doccano": "zerotag.io.annotation.doccano:READER",
+        "argilla": "zerotag.io.annotation.argilla:READER",
+        "prodigy": "zerotag.io.annotation.prodigy:READER",
     },
 )
 

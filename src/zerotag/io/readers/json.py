@@ -37,13 +37,19 @@ def _content(where: str, one: object, columns: Columns, labelled: bool) -> Row |
     try:
         if not isinstance(one, dict):
             raise ZerotagError(f"{where}: {shown(one)} is not an object; write one with the text and the label")
-        json.dumps(one, ensure_ascii=False).encode("utf-8")
+        half_a_character(where, one)
         return from_record(where, one, columns, labelled=labelled)
-    except UnicodeEncodeError as error:
-        half = f"\\u{ord(error.object[error.start]):04x}"
-        return Reject(f"{where}: {half} is half a character; write both halves or neither", begins)
     except ZerotagError as error:
         return Reject(str(error), begins)
+
+
+def half_a_character(where: str, one: object) -> None:
+    """Refuse an object with half of a character in it, which JSON can spell and no text file can hold."""
+    try:
+        json.dumps(one, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(error.object[error.start]):04x}"
+        raise ZerotagError(f"{where}: {half} is half a character; write both halves or neither") from None
 
 
 def table(source: Source, _columns: Columns) -> TableRows:

@@ -29,10 +29,11 @@ def records(source: Source, columns: Columns, start: Position, *, labelled: bool
 def _row(lines: Sequence[Line], *, columns: Columns, labelled: bool) -> Row | None:
     (line,) = lines
     text = without_end(line.text)
-    return from_record(line.where, _values(line.where, text), columns, labelled=labelled) if text.strip() else None
+    return from_record(line.where, values(line.where, text), columns, labelled=labelled) if text.strip() else None
 
 
-def _values(where: str, line: str) -> dict[str, object]:
+def values(where: str, line: str) -> dict[str, object]:
+    """The object that a line holds."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -76,7 +77,7 @@ def table(source: Source, _columns: Columns) -> TableRows:
         for line in raw_lines(source):
             with suppress(ZerotagError):  # which records tells
                 if not line.is_blank:
-                    yield line.number, _values(line.where, without_end(line.text))
+                    yield line.number, values(line.where, without_end(line.text))
 
     return rows_of_objects(objects)
 

@@ -52,8 +52,8 @@ WriteTable = Callable[[Path, TableHead, Iterable[Sequence[Any]]], None]
 class WriterSpec:
     """An output format as the registry has it: `render`, `encode`, `table`, or several of them."""
 
-    suffix: str
-    """How files of the format end, in lower case and with the point."""
+    suffix: str | None
+    """How files of the format end, in lower case and with the point. None: only --format asks for it."""
 
     render: Renderer | None = None
     """Makes text of results. None: the format is not text."""
@@ -88,5 +88,9 @@ WRITERS: Registry[WriterSpec] = Registry(
         "parquet": "zerotag.io.writers.parquet:WRITER",
         "csv": "zerotag.io.writers.csv:WRITER",
         "xlsx": "zerotag.io.writers.xlsx:WRITER",
+        "labelstudio": "zerotag.io.annotation.labelstudio:WRITER",
+        "doccano": "zerotag.io.annotation.doccano:WRITER",
+        "argilla": "zerotag.io.annotation.argilla:WRITER",
+        "prodigy": "zerotag.io.annotation.prodigy:WRITER",
     },
 )

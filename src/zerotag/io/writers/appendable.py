@@ -75,9 +75,10 @@ def _told_by(out: Path, packing: str) -> str:
         return "jsonl"
     known: list[str] = []
     for name in WRITERS.names():
-        known.append(WRITERS.get(name).suffix)
-        if known[-1] == suffix:
+        its_own = WRITERS.get(name).suffix
+        if its_own == suffix:
             return name
+        known += [] if its_own is None else [its_own]
     raise ZerotagError(
         f"{out}: unknown suffix {suffix!r}; those known are {', '.join(known)}; "
         f"or say which format it is with --format: {', '.join(WRITERS.names())}"

@@ -264,11 +264,10 @@ def _training(
         made = Training(name, from_dict(ModelConfig, model), from_dict(TrainConfig, training), sentences, word_labels)
     except ZerotagError as error:
         raise ZerotagError(f"{table.where}: {error}") from None
-    if word_labels and made.model.head == "cls":
+    if word_labels and not made.model.scores_words:
         raise ZerotagError(f"{table.where}: head 'cls' cannot learn word labels; allowed: soft-attention")
-    if made.model.vectors is None:
-        return made
-    return replace(made, vectors_sha256=_sha256(folder / made.model.vectors))
+    name, _, vectors = made.model.encoder.partition(":")
+    return replace(made, vectors_sha256=_sha256(folder / vectors)) if name == "bilstm" and vectors else made
 
 
 def _is_scorer(scorer: str) -> bool:

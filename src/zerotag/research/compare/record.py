@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zerotag.errors import ZerotagError
+from zerotag.evaluation.cost import Cost
 from zerotag.io.files import whole_file
 
 FORMAT = 1
@@ -35,21 +36,6 @@ class TrainingRecord:
     seconds: float
     sentences: int | None = None
     """Number of training sentences; records from before it was kept have none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What scoring the test sentences took, per 1,000 of them."""
-
-    seconds_per_1000: float
-    passes_per_1000: float
-    """Sentences that went forward through the network, masked copies included."""
-
-    @classmethod
-    def of(cls, seconds: float, passes: int, sentences: int) -> Cost:
-        """From what all sentences took together."""
-        per_1000 = 1000 / max(1, sentences)
-        return cls(round(seconds * per_1000, 4), round(passes * per_1000, 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from zerotag.evaluation.cost import Cost
 from zerotag.evaluation.faithfulness import faithfulness
 from zerotag.evaluation.metrics import average_precisions, word_counts
 from zerotag.evaluation.report import Judged, evaluate, judge, report
@@ -18,7 +19,7 @@ from zerotag.research.compare.corpora import Splits, sample
 from zerotag.research.compare.experiment import SENTENCES_ONLY, Experiment, Run
 from zerotag.research.compare.messages import Heartbeat
 from zerotag.research.compare.method_rules import Decided, with_word_labels, without_word_labels
-from zerotag.research.compare.record import Cost, ExampleRecord, Record, SentenceRecord
+from zerotag.research.compare.record import ExampleRecord, Record, SentenceRecord
 from zerotag.research.compare.scoring import score_all
 from zerotag.research.compare.trainings import Trained
 from zerotag.types import Corpus, GoldExample, Scored, Sentence

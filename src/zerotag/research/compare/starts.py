@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from zerotag.config import BILSTM, PACKAGED_ENCODER, ModelConfig
+from zerotag.config import PACKAGED_ENCODER, ModelConfig
 from zerotag.errors import ZerotagError
-from zerotag.modeling.encoders import found
+from zerotag.modeling.encoders import found, registered
 from zerotag.research.compare.experiment import Experiment, Run
 
 
@@ -16,15 +16,13 @@ def located_models(experiment: Experiment, runs: Iterable[Run]) -> dict[str, Mod
     names = dict.fromkeys(run.method.training for run in runs if run.method.training is not None)
     models = {name: experiment.trainings[name].model for name in names}
     encoders = {name: _encoder(experiment, name) for name in dict.fromkeys(model.encoder for model in models.values())}
-    return {
-        name: replace(model, encoder=encoders[model.encoder], vectors=_vectors(experiment, model.vectors))
-        for name, model in models.items()
-    }
+    return {name: replace(model, encoder=encoders[model.encoder]) for name, model in models.items()}
 
 
 def _encoder(experiment: Experiment, name: str) -> str:
-    if name == BILSTM:
-        return name
+    if registered(name) is not None:
+        own_name, colon, vectors = name.partition(":")
+        return f"{own_name}{colon}{_vectors(experiment, vectors)}" if vectors else name
     own = experiment.path.parent / name
     try:
         return found(str(own) if own.is_dir() and name != PACKAGED_ENCODER else name)
@@ -32,9 +30,7 @@ def _encoder(experiment: Experiment, name: str) -> str:
         raise ZerotagError(f"{experiment.path}: {error}") from error
 
 
-def _vectors(experiment: Experiment, name: str | None) -> str | None:
-    if name is None:
-        return None
+def _vectors(experiment: Experiment, name: str) -> str:
     file = experiment.path.parent / name
     if not file.is_file():
         raise ZerotagError(f"{experiment.path}: vectors {name!r} are not a file; {file} was looked for")

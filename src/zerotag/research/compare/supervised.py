@@ -11,7 +11,8 @@ import numpy as np
 from zerotag.labeller import WordLabeller
 from zerotag.research.compare.corpora import without_word_labels
 from zerotag.research.compare.experiment import Training
-from zerotag.training.recipe import Progress, check_corpus, train_towards
+from zerotag.training.checked_corpus import check_corpus
+from zerotag.training.recipe import Progress, train_towards
 from zerotag.types import Corpus, Example, GoldExample
 
 ORIGIN = "fixed, in a model trained on word labels"

@@ -93,7 +93,7 @@ def _record(
 ) -> TrainingRecord:
     position = position_in(checkpoints)  # a training ends with a checkpoint
     return TrainingRecord(
-        model=asdict(labeller.manifest.model) | {"encoder": named.encoder, "vectors": named.vectors},
+        model=asdict(labeller.manifest.model) | {"encoder": named.encoder},
         training=asdict(labeller.manifest.training),
         parameters=sum(p.numel() for p in labeller.network.parameters() if p.requires_grad),
         history=[asdict(epoch) for epoch in position.history],

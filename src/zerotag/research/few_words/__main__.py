@@ -11,10 +11,19 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from zerotag.io.files import make_folders, whole_file
+from zerotag.io.files import delete_folder, make_folders, whole_file
 from zerotag.labeller import WordLabeller
-from zerotag.research.few_words import draws
-from zerotag.research.few_words.cells import METHODS, ZERO_SHOT, Cell, Workplace, is_done, run_all
+from zerotag.research.few_words import draws, flips
+from zerotag.research.few_words.cells import (
+    METHODS,
+    ZERO_SHOT,
+    Cell,
+    OutOfTimeError,
+    Workplace,
+    encoder_of,
+    is_done,
+    run_all,
+)
 from zerotag.research.few_words.plan import Plan, read_plan, read_splits
 
 DRAWS = {"tuning": draws.tuning_draws, "suggestions": draws.suggestion_draws}
@@ -31,7 +40,7 @@ def main(
     plan = read_plan(plan_file)
     make_folders(out / "models")
     place = Workplace(plan, data, encoders, out, time.monotonic() + seconds)
-    done = run_all(place, typer.echo) and _run_draws(place)
+    done = run_all(place, typer.echo) and _run_draws(place) and _run_flips(place)
     with whole_file(out / "results.md") as file:
         file.writelines(table(plan, place))
     typer.echo("all is done" if done else "pieces are left: run the same command again")
@@ -49,6 +58,29 @@ def _run_draws(place: Workplace) -> bool:
                 labeller = WordLabeller.from_pretrained(place.out / "models" / f"{corpus}-{seed}")
                 draws.write(path, draw(place.plan, read_splits(place.plan, corpus, place.data), labeller))
                 typer.echo(path.stem)
+    return True
+
+
+def _run_flips(place: Workplace) -> bool:
+    """Of the first seed: training on flipped labels, then telling which they were."""
+    seed = place.plan.seeds[0]
+    for corpus in place.plan.corpora:
+        for share in flips.SHARES:
+            path = place.out / f"{corpus}-{seed}-flips-{share}.json"
+            if path.exists():
+                continue
+            if time.monotonic() > place.end:
+                return False
+            splits = read_splits(place.plan, corpus, place.data)
+            noisy, wrong = flips.flipped(flips.one_label(splits.train), share, seed)
+            unfinished = place.out / "models" / f"{path.stem}.partial"
+            try:
+                labeller = flips.trained(noisy, splits, encoder_of(place), seed, unfinished, place.tell)
+            except OutOfTimeError:
+                return False
+            draws.write(path, {"flipped": len(wrong), **flips.precision(labeller, noisy, wrong)})
+            delete_folder(unfinished)
+            typer.echo(path.stem)
     return True
 
 

@@ -19,9 +19,10 @@ from zerotag.io.model_folder import NETWORK
 from zerotag.labeller import WordLabeller
 from zerotag.research.compare.corpora import Splits
 from zerotag.research.few_words.plan import Plan, labelled, read_splits
+from zerotag.training.checked_corpus import BOTH_NEEDED, check_corpus
 from zerotag.training.few_labels import update
 from zerotag.training.loop import Progress
-from zerotag.training.recipe import BOTH_NEEDED, check_corpus, train, train_towards
+from zerotag.training.recipe import train, train_towards
 from zerotag.training.thresholds import rule_from_sentence_labels
 from zerotag.types import Corpus, Example, GoldExample, Rule, Scored
 
@@ -108,7 +109,7 @@ def _zero_shot(place: Workplace, cell: Cell, splits: Splits, folder: Path) -> Wo
     labeller = train(
         splits.train,
         splits.dev,
-        model=ModelConfig(encoder=_encoder(place)),
+        model=ModelConfig(encoder=encoder_of(place)),
         training=TrainConfig(seed=cell.seed, teachers=place.plan.teachers),
         checkpoints=folder.with_name(f"{folder.name}.partial"),
         on_progress=place.tell,
@@ -139,13 +140,14 @@ def _alone(place: Workplace, cell: Cell, splits: Splits, labeller: WordLabeller)
     except ZerotagError as error:
         raise ZerotagError(f"{cell.name}: {error}; {BOTH_NEEDED}") from None
     targets = [np.array(one.word_labels, np.float32) for one in examples]
-    model = replace(labeller.manifest.model, encoder=_encoder(place), depth=None)
+    model = replace(labeller.manifest.model, encoder=encoder_of(place), depth=None)
     trained = train_towards(targets, few, splits.dev, model, training, None, None, lambda _: None)
     trained.manifest = replace(trained.manifest, word_labels={NETWORK: len(few)})
     return trained
 
 
-def _encoder(place: Workplace) -> str:
+def encoder_of(place: Workplace) -> str:
+    """The folder or name of the encoder that all start from."""
     folder = place.encoders / place.plan.encoder
     return str(folder) if folder.is_dir() else place.plan.encoder
 

@@ -32,7 +32,9 @@ _POOL = 2_000  # texts to choose from
 _SUGGESTIONS = 200
 
 
-def add_routes(app: FastAPI, workspace: Workspace, registry: ModelRegistry, settings: Settings) -> None:
+def add_routes(  # noqa: C901 (a function for each route)
+    app: FastAPI, workspace: Workspace, registry: ModelRegistry, settings: Settings
+) -> None:
     """Let the page use a workspace."""
 
     def route(method: str, path: str) -> Callable[[Any], Any]:

@@ -1,0 +1,1 @@
+"""Formats of annotation tools: one module each, which reads exports and writes suggestions."""

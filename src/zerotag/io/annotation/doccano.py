@@ -1,0 +1,42 @@
+"""doccano: JSON lines of its projects for sequence labelling, text classification, and both at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from zerotag.decisions import decide
+from zerotag.io.annotation.annotated import Object, line_reader, spans_of
+from zerotag.io.writers import Origin, WriterSpec
+from zerotag.io.writers.jsonl import encode
+from zerotag.io.writers.style import Style
+from zerotag.types import Labelled, Scored
+
+
+def render(results: Iterable[Labelled], style: Style) -> Iterator[str]:  # noqa: ARG001
+    """A text in each line, with its spans as `label` and the labels of the sentence as `cats`."""
+    for one in results:
+        spans = [[span.start, span.end, span.label] for span in one.spans]
+        yield encode({"text": one.text, "label": spans, "cats": list(one.labels)}) + "\n"
+
+
+def _encode(scored: Sequence[Scored], style: Style, origins: Sequence[Origin] | None) -> bytes:  # noqa: ARG001
+    return "".join(render((decide(one, style.label_names, style.rules) for one in scored), style)).encode()
+
+
+def _convert(one: Object, text_column: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"text": one[text_column] if text_column in one else one["text"]}
+    given = one.get("label", one.get("labels", []))
+    given = given if isinstance(given, list) else [given]
+    names = [label for label in given if isinstance(label, str)]
+    found["spans"] = spans_of([*(label for label in given if not isinstance(label, str)), *one.get("entities", [])])
+    cats = one.get("cats", names if names else None)
+    if names and not found["spans"]:  # a project that labels texts alone says nothing of words
+        del found["spans"]
+    if cats is not None:
+        found["label"] = cats
+    return found
+
+
+READER = line_reader(_convert)
+WRITER = WriterSpec(suffix=None, render=render, encode=_encode)
