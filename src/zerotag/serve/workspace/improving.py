@@ -47,6 +47,7 @@ def improve(job: dict[str, Any], folder: Path, log: Callable[[str], None]) -> di
     names = labeller.label_names
     return {
         "sentences": len(examples),
+        "seen_before": bool(labeller.manifest.word_labels),  # then what follows is no honest measure
         "before": rates(pairs, lambda _: labeller.rules),
         "after": rates(pairs, lambda others: _tuned(labeller, others)),
         "thresholds": {
