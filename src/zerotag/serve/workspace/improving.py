@@ -15,7 +15,7 @@ from zerotag.decisions import decide_words
 from zerotag.errors import ZerotagError
 from zerotag.evaluation.metrics.classification import precision_recall_f1
 from zerotag.io import read_corrected
-from zerotag.labeller import as_sentence
+from zerotag.text.segmentation import as_sentence
 from zerotag.types import BoolArray, CorrectedExample, Rule, Scored
 
 if TYPE_CHECKING:
