@@ -122,11 +122,11 @@ def label(  # noqa: C901 (a branch for each kind of run)
     from zerotag.bulk.run import Run
     from zerotag.explain import create
     from zerotag.io import Source
+    from zerotag.io.hub import located
     from zerotag.io.model_folder import manifest_file
     from zerotag.io.sources import expanded
     from zerotag.io.stores import is_url, path_of
     from zerotag.io.writers.appendable import form_for
-    from zerotag.labeller import located
 
     cluster = cluster_of(engine, address, workers, gpus)
     if plan is not None:
