@@ -41,7 +41,7 @@ from zerotag.types import Corpus, Example
 BATCH = 16
 LENGTH = 128
 FEWEST_EPOCHS = 6  # of weighted soft attention, patience 5 included
-RECIPES = {"the recipe": 4, "the recipe with one teacher": 1}
+RECIPES = {"the recipe": 1, "the recipe with four teachers": 4}
 
 
 def corpus(count: int) -> Corpus[Example]:

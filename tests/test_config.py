@@ -152,7 +152,7 @@ def test_by_default_there_is_a_teacher_and_the_threshold_is_learnt() -> None:
     assert PRESETS["default"] == (ModelConfig(), TrainConfig())
     training = TrainConfig()
     assert (training.teacher_epochs, training.epochs) == (None, None)  # they are chosen by the number of sentences
-    assert training.teachers is None  # by the device
+    assert training.teachers is None
     assert (training.word_weight, training.calibrated) == (2.0, True)
     assert ModelConfig().attention_size is None
     assert replace(training, teacher_epochs=0, teachers=1, calibrated=False) == PLAIN

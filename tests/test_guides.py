@@ -22,9 +22,12 @@ GUIDES = Path(__file__).parents[1] / "docs" / "guides"
 CHECKED = (
     "../first-result",
     "corpus-report",
+    "curves",
     "evaluating",
+    "install",
     "explaining",
     "improve",
+    "notebooks",
     "scale",
     "scikit-learn",
     "tables",

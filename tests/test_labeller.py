@@ -15,8 +15,9 @@ import tiny
 import zerotag
 from zerotag.errors import ZerotagError
 from zerotag.explain import create
-from zerotag.labeller import WordLabeller, as_sentence, load
+from zerotag.labeller import WordLabeller, load
 from zerotag.render.progress import LiveBar
+from zerotag.text.segmentation import as_sentence
 from zerotag.types import Rule, Sentence
 
 

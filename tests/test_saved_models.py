@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zerotag.labeller import as_sentence, load
+from zerotag.labeller import load
+from zerotag.text.segmentation import as_sentence
 
 FOLDERS = Path(__file__).parent / "saved_models"
 SCORES = json.loads((FOLDERS / "scores.json").read_text(encoding="utf-8"))

@@ -154,8 +154,8 @@ class TrainConfig:
     None: 3, or 4 from 10,000 training sentences on, or more of few sentences, as above."""
 
     teachers: int | None = None
-    """How many teachers there are, each from a seed of its own; the network learns from their average. None: 4 with a
-    GPU; 1 without, where four would take nearly three times as long."""
+    """How many teachers there are, each from a seed of its own; the student learns from their average. None: 1. More
+    take as much longer; try them where two seeds give different words."""
 
     word_weight: float = 2.0
     """Weight of what the teacher says of the words, beside the sentence labels."""
@@ -224,7 +224,7 @@ class TrainConfig:
             self.teachers is None or 1 <= self.teachers <= most,
             "teachers",
             self.teachers,
-            "1 to 99, and 1 where teacher_epochs is 0; leave it out to have it chosen",
+            "1 to 99, and 1 where teacher_epochs is 0; leave it out for 1",
         )
         _require(0 <= self.word_weight <= 100, "word_weight", self.word_weight, "0 to 100")
         _require(

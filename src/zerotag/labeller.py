@@ -13,19 +13,21 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from zerotag.decisions import check_threshold, decide
 from zerotag.errors import ZerotagError
 from zerotag.evaluation.report import Report, evaluate
-from zerotag.explain import create, rules_for
+from zerotag.explain import NATIVE, create, rules_for, side_by_side
 from zerotag.explain.native import NativeScorer
 from zerotag.inference.predictor import AT_ONCE, Predictor
 from zerotag.io import Columns, read_gold
 from zerotag.io.corrections import as_corrected
+from zerotag.io.hub import located, upload
 from zerotag.io.integrity import WEIGHTS
 from zerotag.io.model_folder import THRESHOLDS, Manifest, read_manifest, write_folder
 from zerotag.io.tables import as_table
+from zerotag.render.heatmap.figure import Figure
 from zerotag.render.model_card import write_model_card
-from zerotag.render.progress import LiveBar
+from zerotag.render.progress import with_bar
 from zerotag.results import Results, several, with_results
 from zerotag.text.alignment import Aligner
-from zerotag.text.segmentation import SEGMENTERS, Segmenter, split
+from zerotag.text.segmentation import SEGMENTERS, Text, as_sentence
 from zerotag.types import Corpus, Example, GoldExample, Labelled, Rule, Scored, Sentence
 
 if TYPE_CHECKING:
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
     from zerotag.modeling.network import Network
 
 # Torch and the hub are imported on use: a model that was exported to ONNX needs neither.
-
-Text = str | Sequence[str] | Sentence
 
 MANY_TEXTS = 1_000  # from which on a bar is shown
 
@@ -191,7 +191,7 @@ class Labeller:
 
         def labelled(sentences: Sequence[Sentence]) -> Iterator[Labelled]:
             found = decider.stream(sentences, method=method, batch_size=batch_size)
-            return _with_bar(found, len(sentences)) if progress and len(sentences) >= MANY_TEXTS else found
+            return with_bar(found, len(sentences)) if progress and len(sentences) >= MANY_TEXTS else found
 
         table = as_table(texts)
         if table is not None:
@@ -201,6 +201,26 @@ class Labeller:
         if isinstance(texts, str | Sentence):
             return next(labelled([as_sentence(texts, self.segment)]))
         return Results(labelled([as_sentence(one, self.segment) for one in several(texts)]), self.label_names)
+
+    def explain(self, text: str, *, methods: Sequence[str] = (NATIVE,), labels: Sequence[str] = ()) -> Figure:
+        """How methods score each word of a text, as a heat map that notebooks draw.
+
+        Args:
+            text: the text.
+            methods: how words are scored, a row for each.
+            labels: the labels to show. Default: all.
+
+        Returns:
+            The figure; `save` writes it as .png, .svg, .html or .json.
+
+        Raises:
+            ZerotagError: there is no such method or label, or no word in the text.
+
+        Example:
+            >>> labeller.explain("It may rain.", methods=["native", "occlusion"]).save("rain.svg")  # doctest: +SKIP
+        """
+        maps, sentence = side_by_side.explain([("", self)], text, methods=methods, labels=labels)
+        return Figure(sentence, tuple(maps))
 
     def stream(
         self, sentences: Iterable[Sentence], *, method: str = "native", batch_size: int | None = None
@@ -332,23 +352,11 @@ class WordLabeller(Labeller):
         Raises:
             ZerotagError: the hub does not take it.
         """
-        from huggingface_hub import HfApi
-        from huggingface_hub.errors import HfHubHTTPError, HFValidationError
-
-        api = HfApi(token=token)
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch, "model")
             self.save_pretrained(folder)
             write_model_card(folder, self.manifest, repo_id)
-            try:
-                address = api.create_repo(repo_id, private=private, exist_ok=True)
-                api.upload_folder(repo_id=repo_id, folder_path=folder, commit_message="Upload a zerotag word labeller")
-            except (HfHubHTTPError, HFValidationError, OSError) as error:
-                reason = str(error).strip().partition("\n")[0]
-                raise ZerotagError(
-                    f"{repo_id!r} cannot be pushed to the hub ({reason}): check the name and log in (hf auth login)"
-                ) from error
-        return str(address)
+            return upload(folder, repo_id, private=private, token=token)
 
 
 def load(name_or_folder: str | Path, *, device: str | torch.device | None = None) -> Labeller:
@@ -366,39 +374,3 @@ def load(name_or_folder: str | Path, *, device: str | torch.device | None = None
 
     predictor, aligner = read_exported(folder, manifest)
     return Labeller(predictor, aligner, manifest)
-
-
-def _with_bar(labelled: Iterable[Labelled], total: int) -> Iterator[Labelled]:
-    with LiveBar(silent=False, transient=True) as bar:
-        for done, one in enumerate(labelled, start=1):
-            if done % 100 == 0:
-                bar.draw(f"{done:,} of {total:,} texts", done, total)
-            yield one
-
-
-def as_sentence(text: Text, segment: Segmenter = split) -> Sentence:
-    """A string is split into words, a list of words is kept as it is."""
-    if isinstance(text, Sentence):
-        return text
-    if isinstance(text, str):
-        return segment(text)
-    words = [*text] if isinstance(text, Iterable) else [None]
-    if not all(isinstance(word, str) for word in words):
-        raise TypeError(f"{text!r:.60} is no text: give a string, a list of words, or drop it if it is empty")
-    return Sentence.from_words(words)
-
-
-def located(name_or_folder: str | Path) -> Path:
-    """The folder itself, or where a model of the Hugging Face hub is once it is fetched."""
-    folder = Path(name_or_folder)
-    if folder.exists() or str(name_or_folder).count("/") != 1:
-        return folder
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(str(name_or_folder)))
-    except (OSError, ValueError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise ZerotagError(
-            f"{str(name_or_folder)!r} is neither a folder nor a model that could be fetched from the hub ({reason})"
-        ) from error

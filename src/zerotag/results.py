@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal
+from importlib import import_module
+from typing import Any, Literal, SupportsIndex, overload
 
 from zerotag.errors import ZerotagError
 from zerotag.io.added_columns import added_table, refuse_collisions
@@ -19,6 +20,19 @@ class Results(list[Labelled]):
     def __init__(self, results: Iterable[Labelled], label_names: Sequence[str]) -> None:
         super().__init__(results)
         self.label_names = tuple(label_names)
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> Labelled: ...
+    @overload
+    def __getitem__(self, place: slice) -> Results: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> Labelled | Results:
+        found = super().__getitem__(place)
+        return Results(found, self.label_names) if isinstance(found, list) else found
+
+    def _repr_html_(self) -> str:
+        # Notebooks ask for it; looked up here, since nothing else of a list of results draws.
+        html: str = import_module("zerotag.render.notebook").fragments(self, self.label_names)
+        return html
 
     def to_frame(self, by: Literal["text", "word"] = "text") -> Any:
         """A pandas DataFrame with a row for each text (label, score, marked words, spans) or for each word.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -184,6 +185,11 @@ class Labelled:
     def label(self) -> str | None:
         """The strongest of the labels the sentence was given, if any."""
         return _strongest(self.scores, self.labels)
+
+    def _repr_html_(self) -> str:
+        # Notebooks ask for it; looked up here, since this module stands below everything that draws.
+        html: str = import_module("zerotag.render.notebook").fragment(self)
+        return html
 
     def corrected(self, words: Mapping[int, str | Iterable[str] | None]) -> CorrectedExample:
         """This sentence with some words corrected and all others as they were labelled, to tune or update a labeller.

@@ -104,9 +104,9 @@ def test_every_head_of_a_teacher_counts_alike(kind: str) -> None:
     value = each_head(TrainConfig(gamma=0.7, loss=kind))(teacher, batch, labels, None, WHOLE)
     outputs = teacher.outputs(teacher.encode(batch), batch)
     losses = [loss(output, batch.token_mask, labels, 0.7, kind).item() for output in outputs]
-    assert len(losses) == 3
-    assert len(set(losses)) == 3
-    assert value.item() == pytest.approx(sum(losses) / 3, rel=1e-6)
+    assert len(losses) == 4
+    assert len(set(losses)) == 4
+    assert value.item() == pytest.approx(sum(losses) / 4, rel=1e-6)
     # Not the loss of the average: each head learns to find words by itself.
     value.backward()
     assert all(parameter.grad is not None and parameter.grad.any() for parameter in teacher.heads.parameters())

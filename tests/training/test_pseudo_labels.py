@@ -18,9 +18,17 @@ from zerotag.modeling.encoders import truncate
 from zerotag.modeling.heads import HeadOutput
 from zerotag.modeling.network import Network, TensorBatch, read_with
 from zerotag.text.alignment import Aligner, Encoded
-from zerotag.training.pseudo_labels import SILENT_MEETINGS, false_alarms, token_targets, word_worth
-from zerotag.training.teacher import Teacher
-from zerotag.types import FloatArray, Sentence
+from zerotag.training.observations import observe
+from zerotag.training.pseudo_labels import (
+    UNSEEN,
+    Sentences,
+    contextual_worth,
+    false_alarms,
+    pseudo_labels,
+    token_targets,
+)
+from zerotag.training.teacher import DoubleReading, Teacher
+from zerotag.types import BoolArray, FloatArray, Sentence
 
 CPU = torch.device("cpu")
 CONFIG = ModelConfig(encoder="tiny", window=tiny.POSITIONS // 2)
@@ -33,6 +41,14 @@ def aligner() -> Aligner:
 
 def encoded(aligner: Aligner, *texts: str) -> list[Encoded]:
     return aligner.encode([Sentence.from_words(text.split()) for text in texts])
+
+
+def word_worth(
+    teacher: Network, aligner: Aligner, sentences: Sequence[Encoded], words: Sequence[Sequence[str]], labels: BoolArray
+) -> list[FloatArray]:
+    """Contextual pseudo-labels; the teacher scores each label once or, as one that is read at two heights, twice."""
+    reading = DoubleReading(teacher) if isinstance(teacher, Teacher) else teacher
+    return contextual_worth(observe(reading, aligner, sentences, labels), words, labels)
 
 
 def worth_of(teacher: Network, aligner: Aligner, *texts: str, positive: int | None = None) -> list[FloatArray]:
@@ -116,7 +132,7 @@ def test_what_words_score_where_they_are_innocent_by_hand() -> None:
     """Upper and lower case are one word, and each has scored 0 five times before it is met."""
     met = [(["May", "be", "may"], np.array([0.8, 0.1, 0.4], np.float32)), (["be"], np.array([0.3], np.float32))]
     assert false_alarms(met) == pytest.approx({"may": 1.2 / (2 + 5), "be": 0.4 / (2 + 5)})
-    assert SILENT_MEETINGS == 5
+    assert UNSEEN == 5
     assert false_alarms([]) == {}
 
 
@@ -178,12 +194,12 @@ def test_every_sub_word_gets_the_worth_of_its_word_and_the_best_of_two() -> None
     assert target[:, 0].tolist() == pytest.approx([1, 1, 1, 0.4, 0.7, 0])
 
 
-def test_several_teachers_are_averaged_and_the_best_word_has_1(aligner: Aligner) -> None:
+def test_several_teachers_are_averaged(aligner: Aligner) -> None:
     sentences = encoded(aligner, "the pump may", "a valve")
     first = [np.array([[0.2, 0], [0, 1], [1, 0.5]], np.float32), np.zeros((2, 2), np.float32)]
     second = [np.array([[0.6, 0], [1, 0], [0.8, 0.3]], np.float32), np.zeros((2, 2), np.float32)]
     the_pump_may, nothing = token_targets(sentences, [first, second])
-    np.testing.assert_allclose(the_pump_may, [[0.4 / 0.9, 0], [0.5 / 0.9, 1], [1, 0.8]], rtol=1e-6)
+    np.testing.assert_allclose(the_pump_may, [[0.4, 0], [0.5, 0.5], [0.9, 0.4]], rtol=1e-6)
     assert not nothing.any()
 
 
@@ -248,16 +264,18 @@ def test_what_a_hidden_word_is_makes_no_difference(family: str, length: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("layers", "depths"),
-    [(1, [1]), (2, [1, 2]), (3, [2, 3]), (6, [3, 4, 5, 6]), (12, [6, 7, 8, 9, 10, 11, 12])],
+    ("layers", "upper", "lowest"),
+    [(1, [1], [1]), (2, [1, 2], [1]), (3, [2, 3], [1]), (6, [3, 4, 5, 6], [1, 2]), (12, [*range(6, 13)], [1, 2, 3, 4])],
 )
-def test_there_is_a_head_at_each_layer_of_the_upper_half(layers: int, depths: list[int]) -> None:
+def test_there_is_a_head_at_each_layer(layers: int, upper: list[int], lowest: list[int]) -> None:
     shape = BertConfig(
         vocab_size=8, hidden_size=8, num_hidden_layers=layers, num_attention_heads=1, intermediate_size=8
     )
     teacher = Teacher(BertModel(shape), 1, CONFIG)
-    assert [*teacher.depths] == depths
-    assert len(teacher.heads) == len(depths)
+    assert [*teacher.depths] == [*range(1, layers + 1)]
+    assert len(teacher.heads) == layers
+    assert [*teacher.depths][teacher.contextual] == upper
+    assert [*teacher.depths][teacher.shallow] == lowest
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)
@@ -268,7 +286,7 @@ def test_scores_are_the_mean_of_what_separate_heads_say_of_separate_layers(famil
         states = teacher.encoder(
             batch.input_ids, attention_mask=batch.attention_mask, output_hidden_states=True
         ).hidden_states
-        said = [read_with(head, states[d], batch) for head, d in zip(teacher.heads, (2, 3, 4), strict=True)]
+        said = [read_with(head, states[d], batch) for head, d in zip(teacher.heads[1:], (2, 3, 4), strict=True)]
         output = teacher(batch)
     assert output.token_logits is not None
     for k in range(3):
@@ -286,7 +304,7 @@ def test_a_head_reads_what_an_encoder_cut_at_its_depth_gives() -> None:
     batch = TensorBatch.of(aligner.batch(aligner.encode([words(8)])), CPU)
     with torch.no_grad():
         each = teacher.outputs(teacher.encode(batch), batch)
-        for depth, head, output in zip((4, 3, 2), reversed(teacher.heads), reversed(each), strict=True):
+        for depth, head, output in zip((4, 3, 2, 1), reversed(teacher.heads), reversed(each), strict=True):
             truncate(teacher.encoder, depth)
             alone = read_with(
                 head, teacher.encoder(batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state, batch
@@ -318,3 +336,49 @@ def test_a_document_is_taught_in_several_windows() -> None:
     assert target[:, 0].max() == 1
     assert (target[:, 0] > 0).all()
     assert not target[:, 1].any()
+
+
+# Two heights, and what is lexical
+
+
+def test_a_double_reading_is_the_upper_half_beside_the_lowest_third() -> None:
+    teacher, aligner = teacher_of("bert", labels=2)
+    batch = TensorBatch.of(aligner.batch(aligner.encode([words(12), words(4)])), CPU)
+    with torch.no_grad():
+        each = teacher.outputs(teacher.encode(batch), batch)
+        both, own = DoubleReading(teacher)(batch), teacher(batch)
+    torch.testing.assert_close(both.sentence_logits[:, :2], own.sentence_logits)
+    torch.testing.assert_close(both.sentence_logits[:, 2:], each[0].sentence_logits, atol=1e-5, rtol=1e-5)
+    assert both.token_logits is not None
+    assert own.token_logits is not None
+    torch.testing.assert_close(both.token_logits[..., :2], own.token_logits)
+    assert (both.token_logits[..., 2:] - own.token_logits).abs().max() > 1e-3, "else the heights could be confused"
+
+
+def sentences_of(aligner: Aligner, *texts: str, labels: Sequence[bool]) -> Sentences:
+    return Sentences(encoded(aligner, *texts), [text.split() for text in texts], np.array(labels)[:, None])
+
+
+@pytest.mark.parametrize(("weight", "lexical"), [(0.0, 0.0), (0.25, 0.25), (1.0, 1.0)])
+def test_contextual_and_lexical_pseudo_labels_are_mixed(
+    aligner: Aligner, monkeypatch: pytest.MonkeyPatch, weight: float, lexical: float
+) -> None:
+    teacher, _ = teacher_of("bert", labels=1)
+    train = sentences_of(aligner, "the pump may works", "may leaks", "a valve leaks", labels=[True, True, False])
+    by_word = [np.full((len(text), 1), 0.5, np.float32) for text in train.words]
+    monkeypatch.setattr("zerotag.training.lexical.weights", lambda *_: np.array([weight], np.float32))
+    monkeypatch.setattr("zerotag.training.lexical.lexical_worth", lambda *_: by_word)
+    found = pseudo_labels(teacher, aligner, train, train, tiny.tokenizer().mask_token_id)
+    contextual = word_worth(teacher, aligner, train.encoded, train.words, train.labels)
+    assert found.lexical_weights.tolist() == [weight]
+    for mixed, one, other in zip(found.words, contextual, by_word, strict=True):
+        np.testing.assert_allclose(mixed, (1 - lexical) * one + lexical * other, rtol=1e-5, atol=1e-7)
+
+
+def test_what_hiding_a_word_costs_the_verdict(aligner: Aligner) -> None:
+    """The verdict is the best word's score: hiding `may` leaves that of `leaks`; hiding `leaks` costs nothing."""
+    reading = Scripted(({"may": 0.9, "leaks": 0.8}, {}), ({}, {}))
+    (one,) = observe(reading, aligner, encoded(aligner, "may leaks at ."), np.array([[True]]))
+    may = np.log(0.9 / 0.1) - np.log(0.8 / 0.2)
+    assert one.cost[:, 0].tolist() == pytest.approx([may, 0, 0, 0], abs=1e-4)
+    assert one.verdicts.tolist() == pytest.approx([0.9])

@@ -18,7 +18,7 @@ from zerotag.labeller import WordLabeller
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.alignment import on_tokens
 from zerotag.training.loop import Run
-from zerotag.training.pseudo_labels import token_targets
+from zerotag.training.pseudo_labels import PseudoLabels, Sentences, token_targets
 from zerotag.training.recipe import Progress, train
 from zerotag.training.teacher import Teacher
 from zerotag.training.thresholds import ORIGIN
@@ -128,20 +128,23 @@ def test_the_network_is_taught_what_the_teacher_says(model: ModelConfig, monkeyp
         seen.append((run._network, run._train_set.token_targets))
         epoch(run)
 
-    def teach(teacher: Network, _: object, sentences: list[Any], names: Any, labels: Any) -> list[Any]:
+    def teach(teacher: Network, _: object, sentences: Sentences, dev: Sentences, mask_id: int | None) -> PseudoLabels:
         assert isinstance(teacher, Teacher)
         assert not teacher.training
-        assert labels.tolist() == [list(example.labels) for example in toy.corpus(20).examples]
-        assert names == [example.sentence.words for example in toy.corpus(20).examples]
-        said = [np.full((sentence.words, 1), number / 20, np.float32) for number, sentence in enumerate(sentences)]
+        for given, corpus in ((sentences, toy.corpus(20)), (dev, toy.corpus(10, seed=1))):
+            assert given.labels.tolist() == [list(example.labels) for example in corpus.examples]
+            assert given.words == [example.sentence.words for example in corpus.examples]
+        assert mask_id == tiny.tokenizer().mask_token_id
+        encoded = sentences.encoded
+        said = [np.full((sentence.words, 1), number / 20, np.float32) for number, sentence in enumerate(encoded)]
         for words in said:
             words[0] = 1
-        targets.extend(on_tokens(sentence, words) for sentence, words in zip(sentences, said, strict=True))
-        return said
+        targets.extend(on_tokens(sentence, words) for sentence, words in zip(encoded, said, strict=True))
+        return PseudoLabels(said, np.zeros(1, np.float32))
 
     epoch = Run._epoch
     monkeypatch.setattr(Run, "_epoch", watched)
-    monkeypatch.setattr("zerotag.training.recipe.word_worth", teach)
+    monkeypatch.setattr("zerotag.training.recipe.pseudo_labels", teach)
     train(toy.corpus(20), toy.corpus(10, seed=1), model=model, training=QUICK)
     assert [(type(network), given is None) for network, given in seen] == [(Teacher, True)] * 2 + [(Network, False)] * 2
     for _, given in seen[2:]:

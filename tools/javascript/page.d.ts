@@ -24,6 +24,7 @@ interface Model {
   depth: number | null;
   labels: string[];
   methods: string[];
+  word_labels?: Record<string, number>;
   rules_by_method: Record<string, Record<string, Rule>>;
 }
 
@@ -224,6 +225,7 @@ interface JobResult {
   seconds: number;
   scores: Record<string, number>;
   sentences: { train: number; dev: number } & number;
+  seen_before?: boolean;
   before?: { f1: number };
   after?: { f1: number };
   thresholds?: Record<string, [number, number]>;

@@ -21,11 +21,12 @@ from zerotag.active.similarity import Seen
 from zerotag.calibration import Calibration
 from zerotag.decisions import decide, is_blank
 from zerotag.errors import ZerotagError
-from zerotag.labeller import as_sentence
+from zerotag.text.segmentation import as_sentence
 from zerotag.types import Labelled, Rule, Scored
 
 if TYPE_CHECKING:
-    from zerotag.labeller import Labeller, Text
+    from zerotag.labeller import Labeller
+    from zerotag.text.segmentation import Text
 
 POSITIVE_SHARE = 0.6  # of the suggestions, from sentences that the model calls positive
 DOUBTFUL = 0.2  # a word is named as doubtful if it is decided wrongly at least so likely

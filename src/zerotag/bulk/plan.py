@@ -13,10 +13,10 @@ import zerotag
 from zerotag.bulk.inputs import ByteRange, Cursor, Inputs, Part
 from zerotag.errors import ZerotagError
 from zerotag.io import Columns, Position, Source
+from zerotag.io.hub import located
 from zerotag.io.model_folder import manifest_file
 from zerotag.io.stores import DESKS, Store, path_of
 from zerotag.io.writers.appendable import Form
-from zerotag.labeller import located
 
 PLAN = "plan.json"
 _FOLDERS = ("done", "running", "failed", "rejected", "labels", DESKS)

@@ -29,11 +29,12 @@ from zerotag.bulk.state import State
 from zerotag.errors import ZerotagError
 from zerotag.explain import create, rules_for
 from zerotag.io.files import disk
+from zerotag.io.hub import located
 from zerotag.io.locks import BusyError
 from zerotag.io.stores import Store
 from zerotag.io.writers.appendable import encoder
 from zerotag.io.writers.style import Style
-from zerotag.labeller import Labeller, load, located
+from zerotag.labeller import Labeller, load
 
 _LABELS = "labels"  # on a desk
 _PATIENCE = 2.0  # seconds until somebody looks again whether others have come to an end

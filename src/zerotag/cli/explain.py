@@ -45,15 +45,13 @@ def explain(
     if os.path.isfile(os.path.join(text, "zerotag.json")):  # noqa: PTH113, PTH118 (a Path minds names that are too long)
         raise ZerotagError(f"{text} is a model folder; the text to explain comes after it, in quotation marks")
     from zerotag.explain.side_by_side import explain as explained
-    from zerotag.io.files import whole_file
+    from zerotag.render.heatmap.figure import Figure
 
     maps, sentence = explained(_named(models, device), text, methods=method or ("native",), labels=label or ())
     if out is None:
         _show(maps)
         return
-    content = FILES[out.suffix.lower()](maps, sentence)
-    with whole_file(out) as file:
-        file.buffer.write(content)
+    Figure(sentence, tuple(maps)).save(out)
 
 
 def _named(models: Sequence[Path], device: str | None) -> Iterator[tuple[str, Labeller]]:

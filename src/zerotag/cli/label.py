@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import zerotag
-from zerotag.cli.label_progress import LabellingProgress, summary
+from zerotag.cli.label_progress import LabellingProgress, show_summary
 from zerotag.cli.label_shards import (
     Address,
     Engine,
@@ -122,11 +122,11 @@ def label(  # noqa: C901 (a branch for each kind of run)
     from zerotag.bulk.run import Run
     from zerotag.explain import create
     from zerotag.io import Source
+    from zerotag.io.hub import located
     from zerotag.io.model_folder import manifest_file
     from zerotag.io.sources import expanded
     from zerotag.io.stores import is_url, path_of
     from zerotag.io.writers.appendable import form_for
-    from zerotag.labeller import located
 
     cluster = cluster_of(engine, address, workers, gpus)
     if plan is not None:
@@ -239,7 +239,7 @@ def label(  # noqa: C901 (a branch for each kind of run)
             err=True,
         )
     if out is not None or inputs.are_files or state.rejected:
-        _show_summary(state, labeller.label_names, out)
+        show_summary(state, labeller.label_names, out)
 
 
 def _check_resume(out: Path | None, form: Form, inputs: Inputs) -> None:
@@ -346,12 +346,3 @@ def _to_file(
             typer.echo(f"going on after {output.state.sentences:,} sentences", err=True)
         label_to_file(run, output, its_encoder)
         return output.state
-
-
-def _show_summary(state: State, label_names: Sequence[str], out: Path | None) -> None:
-    from zerotag.bulk.journal import rejects_of
-
-    for line in summary(state, label_names):
-        typer.echo(line, err=True)
-    if out is not None and state.rejected:
-        typer.echo(f"the rejected records are listed in {rejects_of(out)}", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Sized
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zerotag.cli.options import say
@@ -52,6 +53,16 @@ def summary(state: State, label_names: Sequence[str]) -> Iterator[str]:
     )
     for name in label_names:
         yield f"{one_line(name)}: {state.positive_sentences[name]:,} sentences, {state.positive_words[name]:,} words"
+
+
+def show_summary(state: State, label_names: Sequence[str], out: Path | None) -> None:
+    """Say what was done, and where the rejected records are listed."""
+    from zerotag.bulk.journal import rejects_of
+
+    for line in summary(state, label_names):
+        say(line)
+    if out is not None and state.rejected:
+        say(f"the rejected records are listed in {rejects_of(out)}")
 
 
 def describe_share(share: Share) -> str:

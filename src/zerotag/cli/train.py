@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,7 +82,7 @@ def train(  # noqa: C901 (a branch for each kind of training)
         int | None, typer.Option(help="Passes of the teacher that finds the words; 0: none, as in the paper.")
     ] = None,
     teachers: Annotated[
-        int | None, typer.Option(help="How many of them; more take longer, and find more. [4 with a GPU, else 1]")
+        int | None, typer.Option(help="How many of them, each from a seed of its own; their words are averaged. [1]")
     ] = None,
     batch_size: Annotated[int | None, typer.Option(help="Sentences per step.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Peak learning rate.")] = None,
@@ -105,6 +105,14 @@ def train(  # noqa: C901 (a branch for each kind of training)
         bool, typer.Option("--strict", help="Stop at rows that cannot be used, instead of leaving them out.")
     ] = False,
     device: Device = None,
+    log_to: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[:WHERE]",
+            help="Where the curves go while it trains: tensorboard, mlflow or wandb, with a folder, experiment or "
+            "project after a colon; may be repeated.",
+        ),
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Train a word labeller on sentence labels.
@@ -154,6 +162,7 @@ def train(  # noqa: C901 (a branch for each kind of training)
 
     corpus, dev_corpus, remarks, left_out = _read(train, dev, chosen_columns, strict=strict)
     from zerotag.training.exclusive import are_exclusive, exclusive_rules
+    from zerotag.training.loggers import told
     from zerotag.training.recipe import train as train_labeller
 
     exclude = are_exclusive(corpus, "auto" if exclusive is None else exclusive)
@@ -168,14 +177,18 @@ def train(  # noqa: C901 (a branch for each kind of training)
     examples = None if words is None else read_corrected(words, columns=chosen_columns, label_names=corpus.label_names)
     started = time.monotonic()
     try:
-        with TrainingProgress(say) as progress, between_steps() as stop:
+        with (
+            TrainingProgress(say) as progress,
+            between_steps() as stop,
+            told(log_to or (), asdict(model_config) | asdict(train_config), progress.show) as tell,
+        ):
 
             def show(reached: Progress) -> None:
                 if stop.asked:
                     raise KeyboardInterrupt
                 while remarks:  # not before it is known that the training goes ahead
                     say(one_line(remarks.pop(0)))
-                progress.show(reached)
+                tell(reached)
 
             labeller = train_labeller(
                 corpus,

@@ -63,7 +63,7 @@ def tune(
         _tell_of_method(method, labeller, corpus)
         return
     tuned = labeller.tune(corpus)
-    from zerotag.labeller import located
+    from zerotag.io.hub import located
     from zerotag.render.model_card import write_model_card
 
     copy_folder(located(model), out or model, tuned.manifest, write_model_card)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from zerotag.errors import ZerotagError
 from zerotag.io.added_columns import added_schema, refuse_collisions
+from zerotag.io.hub import located
 from zerotag.io.model_folder import read_manifest
-from zerotag.labeller import Labeller, load, located
+from zerotag.labeller import Labeller, load
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -80,12 +80,6 @@ class StandIn:
             for name, made in self.network.encoder.named_parameters()
         ]
 
-    def hand_over_matrices(self) -> list[Twin]:
-        """Leave the matrices, which have the network's weights now, to somebody who keeps both of them alike."""
-        matrices = [twin for twin in self._twins if twin.made.ndim >= 2]
-        self._twins = [twin for twin in self._twins if twin.made.ndim < 2]
-        return matrices
-
     @torch.no_grad()
     def take_weights(self) -> None:
         """Have the weights that the network has now."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from zerotag.render.notebook import Bar
 
 if TYPE_CHECKING:
     from zerotag.training.loop import Progress
 
+T = TypeVar("T")
 SECONDS_BETWEEN_LINES = 30.0
 
 Say = Callable[[str], None]
@@ -34,12 +37,14 @@ class LiveBar:
 
         console = Console(stderr=True)
         self.live = (console.is_terminal or console.is_jupyter) and not silent
+        self._transient = transient
+        self._in_notebook = Bar() if console.is_jupyter and self.live else None  # rich would need ipywidgets
         self._say = say
         self._bar = Progress(
             BarColumn(bar_width=14),  # all of a line fits into 80 columns
             TextColumn("{task.description}"),
             console=console,
-            disable=not self.live,
+            disable=not self.live or self._in_notebook is not None,
             transient=transient,
         )
         self._task = self._bar.add_task("starting", total=None)
@@ -53,9 +58,13 @@ class LiveBar:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._bar.stop()
+        if self._in_notebook is not None:
+            self._in_notebook.close(transient=self._transient)
 
     def draw(self, words: str, done: float, total: float | None) -> None:
         """Show how much is done, in words and as a bar."""
+        if self._in_notebook is not None:
+            self._in_notebook.draw(words, done, total)
         self._bar.update(self._task, total=total, completed=done, description=words)
 
     @property
@@ -67,6 +76,15 @@ class LiveBar:
         """Give out a line, where there is no bar."""
         self._said = monotonic()
         self._say(words)
+
+
+def with_bar(labelled: Iterable[T], total: int) -> Iterator[T]:
+    """Go through the results of texts, and show how many have come."""
+    with LiveBar(silent=False, transient=True) as bar:
+        for done, one in enumerate(labelled, start=1):
+            if done % 100 == 0:
+                bar.draw(f"{done:,} of {total:,} texts", done, total)
+            yield one
 
 
 class TrainingProgress(LiveBar):

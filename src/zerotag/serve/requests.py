@@ -12,10 +12,9 @@ from starlette.requests import Request
 
 from zerotag.decisions import check_threshold
 from zerotag.errors import ZerotagError
-from zerotag.labeller import as_sentence
 from zerotag.serve.problems import HttpError
 from zerotag.serve.settings import Limits, Settings
-from zerotag.text.segmentation import Segmenter
+from zerotag.text.segmentation import Segmenter, as_sentence
 from zerotag.types import Sentence
 
 SegmenterOf = Callable[[str | None], Segmenter]

@@ -7,7 +7,7 @@ the model's folder, and everything that labels with the model splits by it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import regex
 
@@ -15,6 +15,7 @@ from zerotag.registry import Registry
 from zerotag.types import Sentence
 
 Segmenter = Callable[[str], Sentence]
+Text = str | Sequence[str] | Sentence
 
 UNICODE = "unicode"
 """The segmenter by Unicode rules alone, of models that were saved before there was another."""
@@ -73,3 +74,15 @@ def split(text: str) -> Sentence:
 def split_at_white_space(text: str) -> Sentence:
     """Take what stands between white space for words: for text whose words and punctuation are parted already."""
     return Sentence.from_spans(text, [match.span() for match in re.finditer(r"\S+", text)])
+
+
+def as_sentence(text: Text, segment: Segmenter = split) -> Sentence:
+    """A string is split into words, a list of words is kept as it is."""
+    if isinstance(text, Sentence):
+        return text
+    if isinstance(text, str):
+        return segment(text)
+    words = [*text] if isinstance(text, Iterable) else [None]
+    if not all(isinstance(word, str) for word in words):
+        raise TypeError(f"{text!r:.60} is no text: give a string, a list of words, or drop it if it is empty")
+    return Sentence.from_words(words)

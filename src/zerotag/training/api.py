@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +19,7 @@ from zerotag.labeller import WordLabeller
 from zerotag.render.progress import TrainingProgress
 from zerotag.training import few_labels, recipe
 from zerotag.training.exclusive import are_exclusive, exclusive_rules
+from zerotag.training.loggers import Logger, told
 from zerotag.training.loop import Progress
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def train(
     device: str | torch.device | None = None,
     strict: bool = False,
     progress: bool | Callable[[Progress], None] = True,
+    log_to: str | Logger | Sequence[str | Logger] = (),
 ) -> WordLabeller:
     """Train a word labeller on sentence labels.
 
@@ -81,6 +83,9 @@ def train(
             out, and the logger `zerotag` warns of them.
         progress: whether a bar is shown, in a terminal or a notebook (elsewhere lines are logged by the logger
             `zerotag`); or a function that is told after each step and each epoch.
+        log_to: where the curves go while it trains: `tensorboard`, `mlflow`, `wandb`, each also with a folder,
+            experiment or project after a colon, as in `tensorboard:runs/first`; or a logger of your own, as
+            `zerotag.training.loggers` describes it.
 
     Returns:
         The labeller, ready to `label` texts; `save_pretrained` keeps it.
@@ -110,7 +115,8 @@ def train(
     _warn_of_problems(found, dev_found)
     shown, tell = _progress(progress)
     exclude = are_exclusive(corpus, exclusive)
-    with shown:
+    plan = asdict(settings) | asdict(training or TrainConfig())
+    with shown, told(log_to, plan, tell) as tell_all:
         labeller = recipe.train(
             corpus,
             None if dev_found is None else dev_found.corpus,
@@ -118,7 +124,7 @@ def train(
             training=training,
             checkpoints=None if checkpoints is None else Path(checkpoints),
             device=device,
-            on_progress=tell,
+            on_progress=tell_all,
         )
         if exclude:
             labeller = labeller.with_rules(exclusive_rules(labeller.rules, corpus))

@@ -37,7 +37,7 @@ from zerotag.training.checkpoints import Checkpoints, Position
 from zerotag.training.loop import Around, EncodedCorpus, Progress, Run, mean_f1
 from zerotag.training.objectives import Objective, each_head, plain, taught
 from zerotag.training.optimizers import learning_rate
-from zerotag.training.pseudo_labels import token_targets, word_worth
+from zerotag.training.pseudo_labels import Sentences, pseudo_labels, token_targets
 from zerotag.training.split import split
 from zerotag.training.teacher import Teacher
 from zerotag.training.thresholds import calibration_from_sentence_labels, rule_from_sentence_labels
@@ -48,7 +48,7 @@ __all__ = ["Progress", "train"]
 MANY_SENTENCES = 10_000
 FEWEST_STEPS = 125  # below which a network has hardly begun to learn
 MOST_EPOCHS = 12  # for want of sentences: they should not be learnt by heart
-TEACHERS_ON_GPU = 4  # more hardly find more
+RECIPE = 2  # which one this is: an unfinished training of another cannot go on
 SEEDS_APART = 1_000_000_007  # between teachers of one training: others may have the next seeds
 
 
@@ -100,7 +100,7 @@ def train_towards(
             attention_size=model.attention_size or encoder.config.hidden_size,
             window=min(model.window, position_limit(encoder)),
         )
-        chosen = choose(training, len(corpus), encoder.config.hidden_size, on_gpu=device.type == "cuda")
+        chosen = choose(training, len(corpus), encoder.config.hidden_size)
         place = checkpoints or Path(scratch)
         with explained(place):
             make_folders(place)
@@ -114,6 +114,7 @@ def train_towards(
                 device,
                 on_progress,
                 word_targets,
+                tokenizer.mask_token_id,
             )
             network, position, decided = course.to_the_end(encoder, corpus, dev)
     manifest = Manifest(
@@ -130,7 +131,7 @@ def train_towards(
     return WordLabeller(network, tokenizer, manifest)
 
 
-def choose(training: TrainConfig, sentences: int, width: int, *, on_gpu: bool) -> ChosenTrainConfig:
+def choose(training: TrainConfig, sentences: int, width: int) -> ChosenTrainConfig:
     """The settings of a training on so many sentences, with an encoder of some width, with nothing left to choose."""
     many = sentences >= MANY_SENTENCES
     batch_size = training.batch_size or (32 if many else 16)
@@ -139,7 +140,7 @@ def choose(training: TrainConfig, sentences: int, width: int, *, on_gpu: bool) -
     chosen = {
         "epochs": training.epochs or max(3, enough),
         "teacher_epochs": teacher_epochs,
-        "teachers": training.teachers or (TEACHERS_ON_GPU if on_gpu and teacher_epochs else 1),
+        "teachers": training.teachers or 1,
         "batch_size": batch_size,
         "learning_rate": learning_rate(training, width),
     }
@@ -173,6 +174,8 @@ class Course:
     device: torch.device
     on_progress: Callable[[Progress], None]
     word_targets: Sequence[FloatArray] | None
+    mask_id: int | None
+    """The encoder's mask token, which stands around words that a teacher is shown alone."""
 
     def to_the_end(
         self, encoder: PreTrainedModel, corpus: Corpus[Example], dev: Corpus[Example]
@@ -183,12 +186,19 @@ class Course:
             targets = [on_tokens(*pair) for pair in zip(train_set.sentences, self.word_targets, strict=True)]
             train_set = replace(train_set, token_targets=targets)
         elif epochs := self.training.teacher_epochs:
-            words = [example.sentence.words for example in corpus.examples]
+            sentences, dev_sentences = _sentences(corpus, train_set), _sentences(dev, dev_set)
             said = [
-                self._taught(number, epochs, encoder, words, train_set, dev_set)
+                pseudo_labels(
+                    self._teacher(number, epochs, encoder, train_set, dev_set),
+                    self.aligner,
+                    sentences,
+                    dev_sentences,
+                    self.mask_id,
+                )
                 for number in range(self.training.teachers)
             ]
-            train_set = replace(train_set, token_targets=token_targets(train_set.sentences, said))
+            targets = token_targets(train_set.sentences, [one.words for one in said])
+            train_set = replace(train_set, token_targets=targets)
         torch.manual_seed(self.training.seed)
         network = Network(encoder, self.labels, self.model).to(self.device)
         objective = plain(self.training) if train_set.token_targets is None else taught(self.training)
@@ -196,16 +206,10 @@ class Course:
         position = self._run(network, objective, train_set, dev_set, self.training, self.checkpoints, around)
         return network, position, self._decided(network, dev_set, position)
 
-    def _taught(
-        self,
-        number: int,
-        epochs: int,
-        encoder: PreTrainedModel,
-        words: Sequence[Sequence[str]],
-        train_set: EncodedCorpus,
-        dev_set: EncodedCorpus,
-    ) -> list[FloatArray]:
-        """What a teacher, who is trained first, says of the words of the training sentences."""
+    def _teacher(
+        self, number: int, epochs: int, encoder: PreTrainedModel, train_set: EncodedCorpus, dev_set: EncodedCorpus
+    ) -> Teacher:
+        """A teacher that has learnt the sentence labels."""
         training = replace(self.training, epochs=epochs, seed=(self.training.seed + number * SEEDS_APART) % 2**32)
         torch.manual_seed(training.seed)
         teacher = Teacher(copy.deepcopy(encoder), self.labels, self.model).to(self.device)
@@ -213,8 +217,7 @@ class Course:
         around = Around(number * epochs, left * epochs + self.training.epochs, of_teacher=True)
         checkpoints = self.checkpoints.of_teacher(number)
         self._run(teacher, each_head(training), train_set, dev_set, training, checkpoints, around)
-        labels = train_set.labels.numpy() > 0
-        return word_worth(teacher, self.aligner, train_set.sentences, words, labels)
+        return teacher
 
     def _run(
         self,
@@ -271,6 +274,11 @@ def reproducible(seed: int, device: torch.device) -> Iterator[None]:
             torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
 
 
+def _sentences(corpus: Corpus[Example], encoded: EncodedCorpus) -> Sentences:
+    words = [example.sentence.words for example in corpus.examples]
+    return Sentences(encoded.sentences, words, encoded.labels.numpy() > 0)
+
+
 def fingerprint(
     corpus: Corpus[Example],
     dev: Corpus[Example],
@@ -280,7 +288,7 @@ def fingerprint(
     word_targets: Sequence[FloatArray] | None = None,
 ) -> str:
     """A digest of all that a training depends on; the encoder may be another by now, in the same place."""
-    digest = hashlib.sha256(repr((model, training, torch.__version__)).encode())
+    digest = hashlib.sha256(repr((RECIPE, model, training, torch.__version__)).encode())
     for part in (corpus, dev):
         digest.update(repr(part.label_names).encode())
         for example in part.examples:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -24,9 +24,6 @@ from zerotag.modeling.losses import WHOLE, Share
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.alignment import Batch
 from zerotag.training.objectives import Objective
-
-if TYPE_CHECKING:
-    from zerotag.training.triton_adamw import OnePass
 
 LARGEST_GRADIENT = 1.0  # norm above which gradients are scaled down, the customary value
 
@@ -71,8 +68,6 @@ class Speedups(NamedTuple):
 
     cuda_graph: bool = True
     bf16_copy: bool = True
-    one_pass_adamw: bool = True
-    """With a bf16 copy only."""
 
 
 ALL_SPEEDUPS = Speedups()
@@ -98,22 +93,10 @@ class Steps:
         self._capturing = isinstance(optimizer, AdamW) and speedups.cuda_graph
         on_gpu = self._device.type == "cuda"
         self._stand_in = StandIn(network) if on_gpu and speedups.bf16_copy and can_be_lean(network) else None
-        fits = clipped and speedups.one_pass_adamw
-        self._one_pass = self._in_one_pass(self._stand_in) if self._stand_in is not None and fits else None
         self._seen: set[tuple[int, ...]] = set()
         self._captured: dict[tuple[int, ...], Captured] = {}
         # All of it happens in one stream, since a graph cannot be captured in the default one.
         self._stream = torch.cuda.Stream(self._device) if on_gpu else None
-
-    def _in_one_pass(self, stand_in: StandIn) -> OnePass | None:
-        if not isinstance(self._optimizer, AdamW):
-            return None
-        try:
-            from zerotag.training.triton_adamw import OnePass, works
-        except ImportError:  # not every build of PyTorch comes with Triton
-            return None
-        with torch.cuda.device(self._device):
-            return OnePass(self._optimizer, stand_in.hand_over_matrices()) if works(self._device) else None
 
     @property
     def token_budget(self) -> int:
@@ -201,9 +184,6 @@ class Steps:
         return values[0] if len(values) == 1 else torch.stack(values).sum()
 
     def _update(self) -> None:
-        if self._one_pass is not None:
-            self._one_pass.step(LARGEST_GRADIENT)
-            return
         if self._clipped:
             nn.utils.clip_grad_norm_(self._network.parameters(), LARGEST_GRADIENT)
         self._optimizer.step()

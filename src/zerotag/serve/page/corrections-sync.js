@@ -29,8 +29,8 @@ export function connectSync(session, workspace, onState) {
   };
 
   const load = async () => {
-    if (!workspace.on || !session.main || session.main.model === model) return;
-    model = session.main.model;
+    if (!workspace.on || !session.main || workspace.rootOf(session.main.model) === model) return;
+    model = workspace.rootOf(session.main.model);
     const records = await workspace.corrections(model);
     stored = new Map(Object.entries(records).map(([key, { marks }]) => [key, marks]));
     restore();
@@ -46,14 +46,14 @@ export function connectSync(session, workspace, onState) {
   };
 
   const send = async () => {
-    if (sending || !workspace.on || !session.main || session.main.model !== model) return;
+    if (sending || model === null || workspace.rootOf(session.main.model) !== model) return;
     sending = true;
+    onState(false);
     try {
       for (let waiting = changed(); waiting.length; waiting = changed()) {
-        onState(false);
         for (const unit of waiting) {
           const marks = session.corrections.of(unit);
-          await workspace.correct(session.main.model, unit.key, marks.length ? { marks, example: exampleOf(session, unit) } : null);
+          await workspace.correct(model, unit.key, marks.length ? { marks, example: exampleOf(session, unit) } : null);
           if (marks.length) stored.set(unit.key, marks);
           else stored.delete(unit.key);
         }
@@ -67,7 +67,7 @@ export function connectSync(session, workspace, onState) {
   };
 
   session.on("readings", load);
-  workspace.addEventListener("open", load);
+  workspace.addEventListener("jobs", load); // which say what was made of what
   session.on("units", restore);
   session.on("corrections", send);
 }

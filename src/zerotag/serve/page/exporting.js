@@ -79,7 +79,6 @@ function connectCorrections(session) {
   session.on("corrections", () => {
     const { count, units, canUndo } = session.corrections;
     saved = !count;
-    session.kept = false; // until the workspace says that it is
     byId("corrections").hidden = !count && !canUndo;
     byId("corrections-count").textContent = count ? `${counted(count, "correction")} in ${counted(units.length, "sentence")}` : "No corrections";
     byId("corrections-use").hidden = !count;

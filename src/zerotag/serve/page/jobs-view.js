@@ -1,6 +1,6 @@
 // Trainings as the page shows them: how far they are, what came out, and what can be done about them.
 
-import { byId, el } from "./dom.js";
+import { byId, counted, el } from "./dom.js";
 
 const MOST = 5; // that are shown
 
@@ -63,7 +63,7 @@ function changesOf({ result }) {
   if (!result?.changed) return [];
   const thresholds = Object.entries(result.thresholds ?? {}).map(([label, [old, now]]) => `${label}: threshold ${old.toFixed(2)} → ${now.toFixed(2)}`);
   const words = result.changed.map(({ word, label, marked, count }) => el("li", { dir: "auto", text: `${marked ? "+" : "−"} ${word} (${label}) × ${count}` }));
-  const summary = el("summary", { text: words.length ? `${result.changed.length} words changed` : "No word changed" });
+  const summary = el("summary", { text: words.length ? `${counted(words.length, "word")} changed` : "No word changed" });
   return [el("details", {}, summary, el("p", { class: "quiet", text: thresholds.join(" · ") }), el("ul", {}, ...words))];
 }
 
@@ -72,7 +72,7 @@ function saidOf(job) {
   const { state, progress, result, message } = job;
   if (state === "done" && result?.before && result.after) {
     const [before, after] = [result.before, result.after].map(({ f1 }) => (100 * f1).toFixed(0));
-    return `Word F1 ${before} → ${after} on your ${result.sentences} sentences, cross-validated.`;
+    return `Word F1 ${before} → ${after} on your ${result.sentences} sentences, ${result.seen_before ? "some of which the model may have seen" : "cross-validated"}.`;
   }
   if (state === "done" && result) {
     const f1 = result.scores["dev sentence F1"];

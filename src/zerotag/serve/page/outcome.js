@@ -11,6 +11,14 @@ const TITLES = {
   failed: "That did not work",
 };
 
+/**
+ * Which marked words a model has seen, if it has: then it is not zero-shot, and says so.
+ * @param {Model} model
+ */
+function wordsSeenBy({ word_labels: seen = {} }) {
+  return Object.entries(seen).map(([what, sentences]) => `${what} from the words of ${counted(sentences, "sentence")}`).join(", ");
+}
+
 const MANY = 500; // sentences, whose summary is not made anew with each batch of results
 const PAUSE = 250;
 
@@ -129,8 +137,10 @@ export class Outcome {
     }
     const model = this.#session.modelOf(main);
     const labels = model.labels.length > 3 ? `${model.labels.slice(0, 3).join(", ")} …` : model.labels.join(", ");
-    byId("lead").textContent = `This model learned “${labels}” from whole sentences, never from marked words. It finds the words by itself.`;
-    const notes = models.map(({ name, encoder, depth }) => `${name}: ${encoder}${depth ? `, depth ${depth}` : ""}`);
+    const seen = wordsSeenBy(model);
+    const how = seen ? `, and has seen marked words: ${seen}.` : ", never from marked words. It finds the words by itself.";
+    byId("lead").textContent = `This model learned “${labels}” from whole sentences${how}`;
+    const notes = models.map((one) => [`${one.name}: ${one.encoder}`, one.depth ? `depth ${one.depth}` : "", wordsSeenBy(one)].filter(Boolean).join(", "));
     byId("model-note").textContent = notes.join(" · ");
   }
 

@@ -4,6 +4,8 @@ import { byId, counted } from "./dom.js";
 
 const GOALS = [20, 50, 200]; // sentences: few settle little, many decide
 const FEWEST = 5; // that a model can be improved with
+const PAUSE = 100; // milliseconds
+const PATIENCE = 20_000;
 const POOL = 2_000; // texts that are chosen from
 const CHARACTERS = 600_000; // of them together
 
@@ -76,9 +78,19 @@ export class Review {
     let number = 2;
     while (taken.has(`${base}-${number}`)) number += 1;
     const name = `${base}-${number}`;
-    await this.#workspace.improve(main.model, name, pool(units));
+    await this.#allKept();
+    const root = this.#workspace.rootOf(main.model);
+    await this.#workspace.improve(root, name, pool(units));
     this.#onImprove(name);
-    this.#say(`Making ${name} of ${main.model} and your corrections`);
+    this.#say(`Making ${name} of ${root} and your corrections`);
+  }
+
+  /** Waits until the workspace has every correction: none may be left out. */
+  async #allKept() {
+    for (let waited = 0; !this.#session.kept; waited += PAUSE) {
+      if (waited > PATIENCE) throw new Error("The corrections could not be kept yet. Is “zerotag serve” still running?");
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    }
   }
 
   #show() {

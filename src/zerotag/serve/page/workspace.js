@@ -23,7 +23,6 @@ export class Workspace extends EventTarget {
       const { token } = await ask("v1/workspace");
       this.#token = token;
       this.on = true;
-      this.dispatchEvent(new Event("open"));
     } catch (problem) {
       if (problem.kind !== "failed") throw problem; // a service without a workspace knows no such address
       return;
@@ -82,6 +81,16 @@ export class Workspace extends EventTarget {
   async train(upload, name, choice) {
     await this.#send("POST", "jobs", { upload, name, ...choice });
     await this.#refresh();
+  }
+
+  /**
+   * The model that others were made of with corrections: these are kept under its name, and it has seen none of them.
+   * @param {string} model
+   * @returns {string}
+   */
+  rootOf(model) {
+    const of = this.jobs.find(({ name, state, settings }) => name === model && state === "done" && settings.of)?.settings.of;
+    return of === undefined ? model : this.rootOf(of);
   }
 
   /**

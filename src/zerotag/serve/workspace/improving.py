@@ -15,7 +15,7 @@ from zerotag.decisions import decide_words
 from zerotag.errors import ZerotagError
 from zerotag.evaluation.metrics.classification import precision_recall_f1
 from zerotag.io import read_corrected
-from zerotag.labeller import as_sentence
+from zerotag.text.segmentation import as_sentence
 from zerotag.types import BoolArray, CorrectedExample, Rule, Scored
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def improve(job: dict[str, Any], folder: Path, log: Callable[[str], None]) -> di
     names = labeller.label_names
     return {
         "sentences": len(examples),
+        "seen_before": bool(labeller.manifest.word_labels),  # then what follows is no honest measure
         "before": rates(pairs, lambda _: labeller.rules),
         "after": rates(pairs, lambda others: _tuned(labeller, others)),
         "thresholds": {

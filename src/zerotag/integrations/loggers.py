@@ -1,0 +1,79 @@
+"""Trainings in TensorBoard, MLflow and Weights & Biases: extras `tensorboard`, `mlflow` and `wandb`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from zerotag.errors import ZerotagError
+
+
+def _installed(module: str, extra: str) -> Any:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise ZerotagError(f"{extra} is not installed ({error}): pip install 'zerotag[{extra}]'") from error
+
+
+class TensorBoard:
+    """Writes event files, into `runs` or the folder that is named: `tensorboard --logdir runs` shows them."""
+
+    def __init__(self, folder: str | None = None) -> None:
+        self._writer = _installed("torch.utils.tensorboard", "tensorboard").SummaryWriter(folder)
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        """Keep the settings as a text."""
+        rows = "\n".join(f"| {name} | {value} |" for name, value in settings.items())
+        self._writer.add_text("settings", f"| setting | value |\n|---|---|\n{rows}")
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        """Add a point to each curve, on disk at once."""
+        for name, value in values.items():
+            self._writer.add_scalar(name, value, step)
+        self._writer.flush()
+
+    def close(self) -> None:
+        """End the file."""
+        self._writer.close()
+
+
+class MLflow:
+    """A run of MLflow, in the experiment that is named, wherever MLFLOW_TRACKING_URI says."""
+
+    def __init__(self, experiment: str | None = None) -> None:
+        self._mlflow = _installed("mlflow", "mlflow")
+        if experiment:
+            self._mlflow.set_experiment(experiment)
+        self._mlflow.start_run()
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        """Keep the settings as parameters."""
+        self._mlflow.log_params(dict(settings))
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        """Add a point to each curve."""
+        self._mlflow.log_metrics(dict(values), step=step)
+
+    def close(self) -> None:
+        """End the run."""
+        self._mlflow.end_run()
+
+
+class WeightsAndBiases:
+    """A run of Weights & Biases, in the project that is named, else in `zerotag`."""
+
+    def __init__(self, project: str | None = None) -> None:
+        self._run = _installed("wandb", "wandb").init(project=project or "zerotag")
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        """Keep the settings."""
+        self._run.config.update(dict(settings))
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        """Add a point to each curve."""
+        self._run.log(dict(values), step=step)
+
+    def close(self) -> None:
+        """End the run."""
+        self._run.finish()
