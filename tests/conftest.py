@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 
 os.environ["HF_HUB_OFFLINE"] = "1"
+# Where a service keeps a person's work by default: not that of whoever runs the tests, nor that of other tests.
+os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="zerotag-tests-")
 os.environ["TOKENIZERS_PARALLELISM"] = "true"
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny models gain nothing from more, and waiting threads take cores
 

@@ -35,7 +35,7 @@ PARTS = {"load", "made_up", "peak", "results_file"}  # of the others
 
 def test_every_benchmark_is_tested() -> None:
     programs = {file.stem for file in BENCHMARKS.glob("*.py")}
-    assert programs == {*QUICK, *TESTED_ELSEWHERE, *PARTS, "page_screenshots"}
+    assert programs == {*QUICK, *TESTED_ELSEWHERE, *PARTS, "page_screenshots", "scale_simulation"}
 
 
 def run(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
@@ -70,3 +70,16 @@ def test_the_pictures_of_the_page(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     for name in ("demo", "page-light", "page-dark", "page-phone"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_simulation_of_many_machines(tmp_path: Path) -> None:
+    """Few sentences, since it labels them for real, too; more shards lose less time to a worker that is slow."""
+    done = run("scale_simulation", "--lines", 2000, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = {row["what"]: row["ours"] for row in json.loads((tmp_path / "scale_simulation.json").read_text())["rows"]}
+    one, many = (
+        rows[f"time over the ideal, 64 workers, 5.5 h, {n} shards each, one worker in 64 at half speed"]
+        for n in (1, 64)
+    )
+    assert one == pytest.approx(2, abs=0.01)
+    assert 1 < many < 1.1

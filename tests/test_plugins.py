@@ -86,7 +86,7 @@ def test_a_model_keeps_the_name_of_its_segmenter(plugins: Path, tmp_path: Path) 
     assert [line.split("\t")[0] for line in told.splitlines() if line] == ["m", "a", "y", "I"]
     without = run(tmp_path, "label", tmp_path / "saved", tmp_path / "a.txt")
     assert without.returncode == 2
-    assert without.stderr.startswith("error: unknown segmenter 'letters'; there are: unicode, whitespace; others come")
+    assert without.stderr.startswith("error: unknown segmenter 'letters'; there are: standard, unicode, whitespace, ")
 
 
 def test_a_head_is_trained_saved_and_missed(plugins: Path, tmp_path: Path) -> None:

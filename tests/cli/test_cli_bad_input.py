@@ -62,8 +62,8 @@ MISTAKES = {
         LABEL.replace(".txt", ".tsv"), "{here}/in.tsv:1: the columns 'id', 'text' of", {"in.tsv": "id\ttext\n1\tIt\n"}
     ),
     "unknown suffix: label --out": Mistake(
-        LABEL.replace(".jsonl", ".csv"),
-        "{here}/out.csv: unknown suffix '.csv'; those known are",
+        LABEL.replace(".jsonl", ".odt"),
+        "{here}/out.odt: unknown suffix '.odt'; those known are",
         {"in.txt": "It may\n"},
     ),
     "standard output by a name": Mistake(
@@ -254,9 +254,9 @@ MISTAKES = {
     ),
     "no such verb": Mistake("trian x", "No such command 'trian'"),
     "no such option": Mistake("demo --speed 2", "No such option: --speed"),
-    "missing argument": Mistake("evaluate", "Missing argument 'MODEL_DIR'"),
+    "missing argument": Mistake("evaluate", "Missing argument '[MODEL_DIR] GOLD'"),
     "missing option": Mistake("train x", "Missing option '--out'"),
-    "too many arguments": Mistake("evaluate a b c", "Got unexpected extra argument"),
+    "too many arguments": Mistake("evaluate a b c", "3 paths: give a model folder and one file of sentences"),
     "a newline in a name": Mistake("label {model} a\nb.txt", "a b.txt: no such file"),
 }
 

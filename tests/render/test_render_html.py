@@ -190,7 +190,7 @@ def contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_contrast_meets_wcag_aa(scheme: str) -> None:
     sheet = "".join(html.render([], ONE_STYLE))
-    light, dark = sheet.split("prefers-color-scheme: dark")
+    light, dark = sheet.split("prefers-color-scheme: dark", 1)
     rules = light if scheme == "light" else dark
     named = {
         name: tuple(int(code[i : i + 2], 16) for i in (0, 2, 4))

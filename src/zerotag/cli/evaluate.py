@@ -75,7 +75,7 @@ def evaluate(
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Measure a model, or scores of any other tool, against labelled sentences.
+    """Measure a model, or another tool, on labelled sentences.
 
     Precision, recall and F1 of sentences and of words, and mean average precision of the word scores.
     """

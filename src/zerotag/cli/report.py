@@ -60,7 +60,7 @@ def report(
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Show a corpus as a whole: which words carry each label, how often, how strongly, and where."""
+    """Show which words carry each label in a corpus, and how often."""
     require_absent(out, overwrite)
     require_no_input(out, [source], "--out")
     if out is not None and out.suffix.lower() not in SUFFIXES:

@@ -54,7 +54,7 @@ def serve(
     ] = False,
     device: Device = None,
 ) -> None:
-    """Show the words on a page, and label over HTTP; without a model, train one there.
+    """Show words on a page, train there, and label over HTTP.
 
     Ctrl-C or SIGTERM ends it after the requests it has accepted, or after --shutdown-seconds.
     """

@@ -12,7 +12,7 @@ from hand_made import TOML, experiment, record, run_of
 from zerotag.errors import ZerotagError
 from zerotag.render.heatmap.drawing import tinted
 from zerotag.research.compare.comparison import compare
-from zerotag.research.compare.experiment import Experiment, read_experiment
+from zerotag.research.compare.experiment import Experiment, comparisons, read_experiment
 from zerotag.research.compare.figures import FIGURES, figures
 from zerotag.research.compare.record import ExampleRecord, read_record, write_record
 from zerotag.research.compare.results import load_results, run_path
@@ -139,7 +139,7 @@ def test_runs_score_the_examples_once(small: Path) -> None:
     assert ">Soft attention<" in picture
 
 
-@pytest.mark.parametrize("toml", sorted((ROOT / "experiments").glob("*.toml")), ids=lambda toml: toml.stem)
+@pytest.mark.parametrize("toml", comparisons(ROOT / "experiments"), ids=lambda toml: toml.stem)
 def test_committed_figures_are_up_to_date(toml: Path) -> None:
     found = read_experiment(toml)
     drawn = [] if found.draft else list(figures(load_results(found, found.results)))

@@ -194,6 +194,11 @@ def complete_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def comparisons(folder: Path) -> list[Path]:
+    """The TOMLs in a folder that compare methods: others are plans of other programs (`research.few_words`)."""
+    return sorted(file for file in folder.glob("*.toml") if "[[methods]]" in file.read_text(encoding="utf-8"))
+
+
 def read_experiment(path: Path) -> Experiment:
     """Read and check a TOML; whatever is unknown in it is refused."""
     try:

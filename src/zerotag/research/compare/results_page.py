@@ -10,7 +10,7 @@ from pathlib import Path
 from zerotag.errors import ZerotagError
 from zerotag.io.files import whole_file
 from zerotag.research.compare.cells import USES_WORD_LABELS, marked
-from zerotag.research.compare.experiment import Run, read_experiment
+from zerotag.research.compare.experiment import Run, comparisons, read_experiment
 from zerotag.research.compare.figures import FIGURES, Figure, curve_figures, example_figures, write_figures
 from zerotag.research.compare.layout import Cell, Row, Table, markdown
 from zerotag.research.compare.published import CORPUS_TITLES
@@ -61,7 +61,7 @@ def results_page(experiments: Path, place: Path) -> str:
 
 def _published(experiments: Path) -> Iterator[Results]:
     """The results of all experiments that have some, but for drafts, by their titles."""
-    for experiment in sorted(map(read_experiment, experiments.glob("*.toml")), key=lambda one: one.title):
+    for experiment in sorted(map(read_experiment, comparisons(experiments)), key=lambda one: one.title):
         if not experiment.draft:
             results = load_results(experiment, experiment.results)
             if results.records:
