@@ -114,7 +114,25 @@ def _prepared(scratch: Path) -> Iterator[Attempt]:
 
 
 def odd_request(draw: random.Random) -> bytes:
-    """A request with something odd in its first line, its headers or its body, or bytes that are no HTTP."""
+    """A request with something odd about it; every second one is read up to its body, for its head is sound."""
+    return _with_odd_body(draw) if draw.random() < 0.5 else _with_odd_head(draw)
+
+
+def _with_odd_body(draw: random.Random) -> bytes:
+    """JSON of another kind or size than expected, or with a piece of it lost, doubled or overwritten."""
+    body = draw.choice(_BODIES)
+    if draw.random() < 0.5:
+        start, end = sorted(draw.randrange(len(body) + 1) for _ in range(2))
+        other = draw.choice((b"", body[start:end] * 2, draw.randbytes(4), b"null", b'"', b"\\u0000", b"1e400"))
+        body = body[:start] + other + body[end:]
+    head = (
+        f"POST /v1/label HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    )
+    return head.encode() + b"\r\n\r\n" + body
+
+
+def _with_odd_head(draw: random.Random) -> bytes:
+    """Something odd in the first line, the headers or the body, or bytes that are no HTTP."""
     body = draw.choice(_BODIES)
     if draw.random() < 0.15:
         return draw.randbytes(draw.choice((0, 1, 20, 3_000)))
