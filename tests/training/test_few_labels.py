@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,16 +35,8 @@ def by_convention(count: int, seed: int) -> tuple[CorrectedExample, ...]:
     return tuple(examples)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _contextual() -> Iterator[None]:
-    """Contextual pseudo-labels: with lexical ones the tiny network is sure of the hedge and sees no full stop."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("zerotag.training.lexical.weights", lambda *given: np.zeros(given[4].shape[1], np.float32))
-        yield
-
-
 @pytest.fixture(scope="module")
-def labeller(tmp_path_factory: pytest.TempPathFactory, _contextual: None) -> WordLabeller:
+def labeller(tmp_path_factory: pytest.TempPathFactory) -> WordLabeller:
     encoder = tiny.encoder_folder(tmp_path_factory.mktemp("encoder"))
     return train(toy.corpus(120), model=ModelConfig(encoder=str(encoder), depth=2), training=QUICK, progress=False)
 

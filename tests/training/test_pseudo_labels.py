@@ -18,6 +18,7 @@ from zerotag.modeling.encoders import truncate
 from zerotag.modeling.heads import HeadOutput
 from zerotag.modeling.network import Network, TensorBatch, read_with
 from zerotag.text.alignment import Aligner, Encoded
+from zerotag.training import lexical
 from zerotag.training.observations import observe
 from zerotag.training.pseudo_labels import (
     UNSEEN,
@@ -359,9 +360,9 @@ def sentences_of(aligner: Aligner, *texts: str, labels: Sequence[bool]) -> Sente
     return Sentences(encoded(aligner, *texts), [text.split() for text in texts], np.array(labels)[:, None])
 
 
-@pytest.mark.parametrize(("weight", "lexical"), [(0.0, 0.0), (0.25, 0.25), (1.0, 1.0)])
+@pytest.mark.parametrize("weight", [0.0, 0.25, 1.0])
 def test_contextual_and_lexical_pseudo_labels_are_mixed(
-    aligner: Aligner, monkeypatch: pytest.MonkeyPatch, weight: float, lexical: float
+    aligner: Aligner, monkeypatch: pytest.MonkeyPatch, weight: float
 ) -> None:
     teacher, _ = teacher_of("bert", labels=1)
     train = sentences_of(aligner, "the pump may works", "may leaks", "a valve leaks", labels=[True, True, False])
@@ -372,7 +373,19 @@ def test_contextual_and_lexical_pseudo_labels_are_mixed(
     contextual = word_worth(teacher, aligner, train.encoded, train.words, train.labels)
     assert found.lexical_weights.tolist() == [weight]
     for mixed, one, other in zip(found.words, contextual, by_word, strict=True):
-        np.testing.assert_allclose(mixed, (1 - lexical) * one + lexical * other, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(mixed, (1 - weight) * one + weight * other, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize(("layers", "asked"), [(3, False), (4, True)])
+def test_a_teacher_of_few_layers_is_not_asked_about_lone_words(
+    aligner: Aligner, monkeypatch: pytest.MonkeyPatch, layers: int, asked: bool
+) -> None:
+    teacher, _ = teacher_of("bert", labels=1, layers=layers)
+    dev = sentences_of(aligner, "the pump may works", "a valve leaks", labels=[True, False])
+    monkeypatch.setattr(lexical, "lexical_share", lambda *_: 1.0)
+    alone = lexical.verdicts_on_lone_words(teacher, aligner, dev.words, None)
+    found = lexical.weights(teacher, aligner, dev.encoded, dev.words, dev.labels, alone)
+    assert (found > 0.9).tolist() == [asked]
 
 
 def test_what_hiding_a_word_costs_the_verdict(aligner: Aligner) -> None:

@@ -31,6 +31,7 @@ MASKS_AROUND = 4  # on either side of a word that is shown alone
 COST = 0.25  # weight of what hiding a word costs, beside 1 for the lowest layers and 1 for the word alone
 RARE = -3.0  # the log-odds of an average word, before anything is calibrated: most words carry no label
 STEEPNESS = 20.0  # how fast the weight rises where words alone explain half of what is known
+FEWEST_LAYERS = 4  # of a teacher; in fewer, tokens know so little context that contextual scores are better
 LONG = 100.0  # words of a text in which evidence is as often a passage as a word
 
 
@@ -61,8 +62,10 @@ def weights(
 ) -> FloatArray:
     """How far pseudo-labels should be lexical, for each label, by the labels of development sentences: 0 to 1, (K,).
 
-    Next to nothing is 0. In long texts, whose evidence is passages rather than words, less of it is.
+    Next to nothing is 0, and so is what a teacher of few layers would get. In long texts, whose evidence is passages rather than words, less of it is.
     """
+    if len(teacher.depths) < FEWEST_LAYERS:
+        return np.zeros(labels.shape[1], np.float32)
     verdicts = np.stack([one.sentence_scores for one in predict(teacher, aligner, sentences)])
     lengths = np.array([len(text) for text in words], np.float64)
     shares = np.array(
