@@ -62,7 +62,8 @@ def weights(
 ) -> FloatArray:
     """How far pseudo-labels should be lexical, for each label, by the labels of development sentences: 0 to 1, (K,).
 
-    Next to nothing is 0, and so is what a teacher of few layers would get. In long texts, whose evidence is passages rather than words, less of it is.
+    Next to nothing is 0, and so is what a teacher of few layers would get. In long texts, whose evidence is passages
+    rather than words, less of it is.
     """
     if len(teacher.depths) < FEWEST_LAYERS:
         return np.zeros(labels.shape[1], np.float32)
