@@ -1,5 +1,6 @@
 from itertools import chain
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,3 +77,17 @@ def test_batches_pad_little_and_come_in_no_order_of_length() -> None:
     assert padded == pytest.approx(sum(lengths), rel=0.05)
     longest = [max(lengths[i] for i in batch) for batch in batches]
     assert longest not in (sorted(longest), sorted(longest, reverse=True))
+
+
+def test_batches_may_be_drawn_at_random() -> None:
+    """A random partition: the lengths of a batch are as far apart as those of all sentences."""
+    lengths = list(range(640))
+    by_length, at_random = (shuffled(lengths, 16, seed=1, epoch=0, by_length=by_length) for by_length in (True, False))
+    assert sorted(i for batch in at_random for i in batch) == lengths
+    assert {len(batch) for batch in at_random} == {16}
+
+    def spread(batches: list[list[int]]) -> float:
+        return float(np.mean([np.std(batch) for batch in batches]))
+
+    assert spread(at_random) == pytest.approx(np.std(lengths), rel=0.1)
+    assert spread(by_length) < 0.1 * spread(at_random)

@@ -13,8 +13,9 @@ import tiny
 from zerotag.config import ModelConfig
 from zerotag.inference.predictor import predict, predict_row
 from zerotag.text.aligners import aligner_for
-from zerotag.text.alignment import Aligner, Batch
-from zerotag.text.subwords import Frame, SubWords
+from zerotag.text.alignment import Aligner, Encoded
+from zerotag.text.batches import Batch
+from zerotag.text.subwords import SubWords
 from zerotag.types import FloatArray, Sentence
 
 WORDS = sorted({word for words, _ in tiny.sentences(60) for word in words})
@@ -40,19 +41,39 @@ ALIGNERS = {
 @pytest.mark.parametrize("name", ALIGNERS)
 @settings(max_examples=40)
 @given(made=sentences, draw=st.randoms())
-def test_batches_are_those_of_the_aligner(name: str, made: list[Sentence], draw: object) -> None:
+def test_rows_are_padded_between_what_stands_around_them(name: str, made: list[Sentence], draw: object) -> None:
     aligner = ALIGNERS[name]
     encoded = aligner.encode(made)
     members = [*range(len(encoded))]
     draw.shuffle(members)  # type: ignore[attr-defined]
     members = members[: 1 + len(members) // 2]
-    expected = aligner.batch([encoded[i] for i in members])
-    found = Frame.of(aligner).batch(SubWords.of(encoded, aligner.capacity), np.array(members))
-    for field in ("input_ids", "attention_mask", "token_mask", "sentence_of_window"):
-        ours, theirs = getattr(found, field), getattr(expected, field)
-        assert ours.dtype == theirs.dtype
-        np.testing.assert_array_equal(ours, theirs, err_msg=field)
-    assert found.stitch is None
+    chosen = [encoded[i] for i in members]
+    made_by_hand = [cells_of(aligner, one) for one in chosen]
+    longest = max(map(len, made_by_hand))
+    padding = (aligner.frame.padding, 0, False)
+    expected = [[*row, *[padding] * (longest - len(row))] for row in made_by_hand]
+    for found in (
+        SubWords.of(encoded, aligner.capacity).batch(aligner.frame, np.array(members)),
+        aligner.batch(chosen),
+    ):
+        for field, cells in zip((found.input_ids, found.attention_mask, found.token_mask), zip3(expected), strict=True):
+            assert field.tolist() == cells
+        assert found.sentence_of_window.tolist() == [*range(len(chosen))]
+        assert found.stitch is None
+
+
+def cells_of(aligner: Aligner, one: Encoded) -> list[tuple[int, int, bool]]:
+    """A row of a batch before it is padded: sub-words, whether others see them, whether they are of words."""
+    prefix, suffix, _, attends_to_suffix = aligner.frame
+    return [
+        *((number, 1, False) for number in prefix.tolist()),
+        *((number, 1, place in one.pair_tokens) for place, number in enumerate(one.ids.tolist())),
+        *((number, 1, attends_to_suffix) for number in suffix.tolist()),
+    ]
+
+
+def zip3(rows: list[list[tuple[int, int, bool]]]) -> list[list[list[int]]]:
+    return [[[cell[part] for cell in row] for row in rows] for part in range(3)]
 
 
 def test_what_is_not_simply_padded() -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -77,16 +79,31 @@ def test_of_nothing_there_is_nothing() -> None:
         assert [part.tolist() for part in tokenize([])] == [[], [], [], []]
 
 
+class Recording:
+    """A tokenizer that keeps what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def encode_batch(self, pieces: list[str], **settings: Any) -> Any:
+        self.asked += pieces
+        return PACKAGED.encode_batch(pieces, **settings)
+
+
 def test_it_forgets_before_it_knows_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It asks again for what was met long ago, and for what is too long to be remembered at all."""
     monkeypatch.setattr(tokenizing, "_REMEMBERED", 10)
-    tokenize = BetweenSpaces(PACKAGED)
+    recording = Recording()
+    tokenize = BetweenSpaces(cast(Tokenizer, recording))
     tokenize([" ".join(map(str, range(100)))])  # more at once than may be remembered
-    assert len(tokenize._known) <= 10
     for number in range(50):
         some = [f"the pump {number} stops", "x" * 100]
         same(tokenize(some), WholeTexts(PACKAGED)(some))
-        assert len(tokenize._known) <= 10
-        assert "x" * 100 not in tokenize._known  # who knows how many of those there are
+    times = Counter(recording.asked)
+    assert times["x" * 100] == 50
+    assert times["7"] == 2
+    # Of three words of each text, and a number that is met no more, at most ten are known.
+    assert 50 / 10 <= times["pump"] <= 50 / (10 - 3)
 
 
 def test_threads_may_share_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ ALIGNERS: Registry[MakeAligner] = Registry(
     "aligner",
     {
         "text": "zerotag.text.alignment:Aligner",
+        "unigrams": "zerotag.text.whole_words:WholeWordAligner",
         "words": "zerotag.research.bilstm:WordAligner",
         "lone-words": "zerotag.research.reference:LoneWordAligner",
         "attend-to-end": "zerotag.research.reference:EndAligner",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from zerotag.columns import SentenceColumns
 from zerotag.errors import ZerotagError
-from zerotag.text.tokenization import Tokens, tokenize_with
-from zerotag.types import FloatArray, IntArray, Sentence
+from zerotag.text.batches import Batch, Frame
+from zerotag.text.tokenization import tokenize_with
+from zerotag.types import BoolArray, FloatArray, IntArray, Sentence
 
 MOST_SUBWORDS = 10_000_000
 
@@ -41,25 +42,60 @@ class Encoded:
         return replace(self, hidden=its_tokens) if len(its_tokens) < len(self.ids) else self
 
     @property
-    def visible(self) -> IntArray:
-        """The sub-words of words that are not hidden."""
-        return self.pair_tokens if self.hidden is None else np.setdiff1d(self.pair_tokens, self.hidden)
+    def attended(self) -> BoolArray:
+        """Which sub-words are those of words that are not hidden: (tokens,)."""
+        attended = np.zeros(len(self.ids), np.bool_)
+        attended[self.pair_tokens] = True
+        if self.hidden is not None:
+            attended[self.hidden] = False
+        return attended
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Batch:
-    """Padded windows for the encoder, and how its output becomes sentences again.
+class EncodedRow:
+    """Many sentences as sub-words, one after the other: what `Encoded` says of each, in arrays of all.
 
-    W windows of L sub-words make S sentences of T tokens. Where each sentence fits one window, the two are the same
-    grid and `stitch` is None; otherwise `stitch[s, t]` is token t of sentence s in the flattened (W × L) output.
+    Places of sub-words and words are counted from the beginning of each sentence.
     """
 
-    input_ids: IntArray  # (W, L)
-    attention_mask: IntArray  # (W, L)
-    token_mask: NDArray[np.bool_]  # (S, T): tokens of words; special ones and padding are left out
-    sentence_of_window: IntArray  # (W,)
-    stitch: IntArray | None  # (S, T)
-    extra: Mapping[str, IntArray] = field(default_factory=dict)  # (W, L, ...): what else the encoder takes, by name
+    ids: IntArray
+    pair_tokens: IntArray
+    pair_words: IntArray
+    tokens: IntArray  # (S,), how many of each kind a sentence has
+    pairs: IntArray
+    words: IntArray
+
+    @classmethod
+    def of(cls, encoded: Sequence[Encoded]) -> EncodedRow:
+        """Sentences that were encoded one by one."""
+        nothing = np.zeros(0, np.int64)
+        return cls(
+            *(
+                np.concatenate([nothing, *(getattr(one, name) for one in encoded)])
+                for name in ("ids", "pair_tokens", "pair_words")
+            ),
+            *(
+                np.array([*counts], np.int64)
+                for counts in (map(len, encoded), (len(e.pair_tokens) for e in encoded), (e.words for e in encoded))
+            ),
+        )
+
+    def encoded(self) -> Iterator[Encoded]:
+        """The sentences one by one."""
+        t = p = 0
+        for tokens, pairs, words in zip(*(c.tolist() for c in (self.tokens, self.pairs, self.words)), strict=True):
+            there = slice(p, p + pairs)
+            yield Encoded(self.ids[t : t + tokens], self.pair_tokens[there], self.pair_words[there], words)
+            t, p = t + tokens, p + pairs
+
+    def as_one(self) -> Encoded:
+        """All sentences as if they were one."""
+        return Encoded(
+            self.ids,
+            self.pair_tokens + np.repeat(_before(self.tokens), self.pairs),
+            self.pair_words + np.repeat(_before(self.words), self.pairs),
+            int(self.words.sum()),
+        )
 
 
 class Aligner:
@@ -68,13 +104,17 @@ class Aligner:
     reads_sub_words_alone = True
     """Whether sub-words are all that the encoder needs; then batches can be made without the aligner."""
 
+    attends_to_end = False
+    """Whether the special sub-words at the end of a sentence take part in attention, as those of words do."""
+
     def __init__(self, tokenizer: Tokenizer, *, window: int, pad_id: int) -> None:
         # A copy, since a saved tokenizer brings truncation and padding settings along that would cut words off;
         # and a text that spells "[SEP]" or "</s>" must not smuggle in a special token.
         self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._prefix, self._suffix = (np.asarray(ids, np.int64) for ids in _special_tokens(self._tokenizer))
+        prefix, suffix = (np.asarray(ids, np.int64) for ids in _special_tokens(self._tokenizer))
+        self.frame = Frame(prefix, suffix, pad_id, self.attends_to_end)
         self._tokenizer.encode_special_tokens = True
         self._tokenize = tokenize_with(self._tokenizer)
         added = self._tokenizer.get_added_tokens_decoder()
@@ -83,10 +123,9 @@ class Aligner:
             raise ZerotagError(f"sub-word {self.highest_id} is out of range; allowed: below {MOST_SUBWORDS}")
         self._special = np.zeros(1 + self.highest_id, np.bool_)
         self._special[[number for number, token in added.items() if token.special]] = True
-        self._pad_id = pad_id
         self._window = window
-        self.offset = len(self._prefix)  # where in a window the sentence's own sub-words begin
-        self.capacity = window - len(self._prefix) - len(self._suffix)
+        self.offset = len(prefix)  # where in a window the sentence's own sub-words begin
+        self.capacity = window - self.frame.size
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
@@ -102,15 +141,21 @@ class Aligner:
 
     def encode_whole(self, sentences: Sequence[Sentence]) -> list[Encoded]:
         """Sub-words of many sentences at once, whatever their length."""
-        return [*self._align(sentences, self._tokenize([well_formed(sentence.text) for sentence in sentences]))]
+        return [*self.align(SentenceColumns.of(sentences)).encoded()]
 
-    def _align(self, sentences: Sequence[Sentence], tokenized: Tokens) -> Iterator[Encoded]:
+    @property
+    def reads_columns(self) -> bool:
+        """Whether `align` makes the same of sentences as `encode` does; some aligners have an `encode` of their own."""
+        own = type(self)
+        return own.encode_whole is Aligner.encode_whole and own.encode is Aligner.encode and own.cut is Aligner.cut
+
+    def align(self, sentences: SentenceColumns) -> EncodedRow:
         """Match sub-words to words by their offsets, all sentences at once, as if their texts were one."""
-        words = np.array([len(sentence.spans) for sentence in sentences], np.int64)
-        tokens = tokenized.counts
+        tokenized = self._tokenize([*map(well_formed, sentences.texts)])
+        words, tokens = sentences.counts, tokenized.counts
         ids = self._ordinary(tokenized.ids)
-        place = _before(np.array([len(sentence.text) + 1 for sentence in sentences], np.int64))
-        starts, ends = (flat(s.spans for s in sentences) + np.repeat(place, words)[:, None]).T
+        lengths = np.fromiter(map(len, sentences.texts), np.int64, len(sentences)) + 1
+        starts, ends = (sentences.spans + np.repeat(_before(lengths), words)[:, None]).T
         first = np.searchsorted(ends, tokenized.starts, side="right")
         last = np.searchsorted(starts, tokenized.ends, side="left")
         covered = np.maximum(last - first, 0)
@@ -120,14 +165,22 @@ class Aligner:
         pairs = np.bincount(of_sentence, minlength=len(words))
         pair_tokens -= _before(tokens)[of_sentence]
         pair_words -= _before(words)[of_sentence]
-        t = p = 0
-        for its_tokens, its_words, its_pairs in zip(tokens.tolist(), words.tolist(), pairs.tolist(), strict=True):
-            there = slice(p, p + its_pairs)
-            if its_pairs:
-                yield Encoded(ids[t : t + its_tokens], pair_tokens[there], pair_words[there], its_words)
-            else:
-                yield self._unknown(its_words)
-            t, p = t + its_tokens, p + its_pairs
+        row = EncodedRow(ids, pair_tokens, pair_words, tokens, pairs, words)
+        return row if pairs.all() else self._with_placeholders(row)
+
+    def _with_placeholders(self, row: EncodedRow) -> EncodedRow:
+        """The row with one placeholder for all of a sentence of which the tokenizer knows nothing."""
+        unknown = row.pairs == 0
+        tokens, words = np.where(unknown, 0, row.tokens), row.words[unknown]
+        place = np.repeat(_before(row.pairs)[unknown], words)
+        return EncodedRow(
+            np.insert(row.ids[np.repeat(~unknown, row.tokens)], _before(tokens)[unknown], self._placeholder()),
+            np.insert(row.pair_tokens, place, 0),
+            np.insert(row.pair_words, place, np.arange(words.sum()) - np.repeat(_before(words), words)),
+            np.where(unknown, 1, tokens),
+            np.where(unknown, row.words, row.pairs),
+            row.words,
+        )
 
     def _unknown(self, words: int) -> Encoded:
         """For a sentence of which the tokenizer knows nothing: one placeholder stands for it all."""
@@ -143,7 +196,7 @@ class Aligner:
     def _placeholder(self) -> int:
         """The unknown sub-word: what the tokenizer makes of a character that does not exist."""
         unknown = self._tokenizer.model.tokenize("\uffff")
-        return unknown[0].id if unknown else self._pad_id
+        return unknown[0].id if unknown else self.frame.padding
 
     def windows(self, length: int) -> list[int]:
         """Where the windows of a sentence of `length` sub-words start: neighbours share a quarter of a window."""
@@ -155,33 +208,26 @@ class Aligner:
 
     def cost(self, encoded: Encoded) -> tuple[int, int]:
         """How many windows a sentence takes, and how many sub-words, special ones included, each holds."""
-        specials = len(self._prefix) + len(self._suffix)
-        return len(self.windows(len(encoded))), min(len(encoded), self.capacity) + specials
+        return len(self.windows(len(encoded))), min(len(encoded), self.capacity) + self.frame.size
 
     def batch(self, sentences: Sequence[Encoded], *, length_step: int = 1) -> Batch:
         """Pad the windows of the sentences into one batch, to a multiple of `length_step` if the window allows it."""
         starts = [self.windows(len(sentence)) for sentence in sentences]
-        pieces: list[IntArray] = []
-        lengths: list[int] = []
-        for sentence, its_starts in zip(sentences, starts, strict=True):
-            for start in its_starts:
-                ids = sentence.ids[start : start + self.capacity]
-                pieces += [self._prefix, ids, self._suffix]
-                lengths.append(len(self._prefix) + len(ids) + len(self._suffix))
-        longest = min(-(-max(lengths) // length_step) * length_step, self._window)
-        filled = np.arange(longest) < np.asarray(lengths)[:, None]
-        input_ids = np.full(filled.shape, self._pad_id, np.int64)
-        input_ids[filled] = np.concatenate(pieces)
-        attention_mask = filled.astype(np.int64)
-        self._hide(attention_mask, sentences, starts)
-        counts = [len(its_starts) for its_starts in starts]
-        if max(counts) == 1:
-            token_mask, stitch = np.zeros(filled.shape, np.bool_), None
-            for row, sentence in enumerate(sentences):
-                token_mask[row, len(self._prefix) + sentence.visible] = True
-        else:
-            token_mask, stitch = self._stitch(sentences, starts, longest)
-        return Batch(input_ids, attention_mask, token_mask, np.repeat(np.arange(len(sentences)), counts), stitch)
+        rows = [
+            (sentence.ids[start : start + self.capacity], attended[start : start + self.capacity])
+            for sentence, attended, its_starts in zip(sentences, [s.attended for s in sentences], starts, strict=True)
+            for start in its_starts
+        ]
+        ids, attended_ids = zip(*rows, strict=True)
+        lengths = np.array([*map(len, ids)])
+        longest = min(-(-int(lengths.max() + self.frame.size) // length_step) * length_step, self._window)
+        batch = self.frame.batch(np.concatenate(ids), np.concatenate(attended_ids), lengths, row_length=longest)
+        self._hide(batch.attention_mask, sentences, starts)
+        if len(rows) == len(sentences):
+            return batch
+        token_mask, stitch = self._stitch(sentences, starts, longest)
+        of_window = np.repeat(np.arange(len(sentences)), [len(its_starts) for its_starts in starts])
+        return replace(batch, token_mask=token_mask, sentence_of_window=of_window, stitch=stitch)
 
     def _hide(self, attention_mask: IntArray, sentences: Sequence[Encoded], starts: Sequence[list[int]]) -> None:
         of_window = [(sentence, start) for sentence, its in zip(sentences, starts, strict=True) for start in its]
@@ -189,7 +235,7 @@ class Aligner:
             if sentence.hidden is not None:
                 columns = sentence.hidden - start
                 inside = (columns >= 0) & (columns < self.capacity)
-                attention_mask[row, len(self._prefix) + columns[inside]] = 0
+                attention_mask[row, self.offset + columns[inside]] = 0
 
     def _stitch(
         self, sentences: Sequence[Encoded], starts: Sequence[list[int]], row_length: int
@@ -199,16 +245,16 @@ class Aligner:
         stitch = np.zeros((len(sentences), longest), np.int64)
         row = 0
         for s, (sentence, its_starts) in enumerate(zip(sentences, starts, strict=True)):
-            token_mask[s, sentence.visible] = True
+            token_mask[s, : len(sentence)] = sentence.attended
             window = best_windows(len(sentence), its_starts, self.capacity)
-            position = np.arange(len(sentence)) - np.asarray(its_starts)[window] + len(self._prefix)
+            position = np.arange(len(sentence)) - np.asarray(its_starts)[window] + self.offset
             stitch[s, : len(sentence)] = (row + window) * row_length + position
             row += len(its_starts)
         return token_mask, stitch
 
     def spread(self, batch: Batch, values: Sequence[FloatArray]) -> FloatArray:
         """Put each sentence's own token values, (tokens, K), where a batch has its tokens: (S, T, K)."""
-        skip = len(self._prefix) if batch.stitch is None else 0
+        skip = self.offset if batch.stitch is None else 0
         spread = np.zeros((*batch.token_mask.shape, values[0].shape[1]), np.float32)
         for row, own in zip(spread, values, strict=True):
             row[skip : skip + len(own)] = own
@@ -216,7 +262,7 @@ class Aligner:
 
     def tokens(self, batch: Batch, scores: FloatArray, sentences: Sequence[Encoded]) -> Iterator[FloatArray]:
         """Cut a batch's scores (S, T, K) into each sentence's own token scores (tokens, K)."""
-        skip = len(self._prefix) if batch.stitch is None else 0
+        skip = self.offset if batch.stitch is None else 0
         for row, sentence in zip(scores, sentences, strict=True):
             yield row[skip : skip + len(sentence)]
 
@@ -227,17 +273,18 @@ def _before(counts: IntArray) -> IntArray:
     return before
 
 
-def flat(pairs: Iterable[Iterable[tuple[int, int]]]) -> IntArray:
-    """Pairs of all sentences: (all, 2)."""
-    numbers = chain.from_iterable(chain.from_iterable(pairs))
-    return np.fromiter(numbers, np.int64).reshape(-1, 2)
-
-
 def word_scores(encoded: Encoded, token_scores: FloatArray) -> FloatArray:
     """The highest score among a word's sub-words, (words, K); 0 for a word that has none."""
-    scores = np.full((encoded.words, token_scores.shape[1]), -np.inf, np.float32)
-    np.maximum.at(scores, encoded.pair_words, token_scores[encoded.pair_tokens])
-    return np.where(np.isneginf(scores), np.float32(0), scores)
+    scores = np.zeros((encoded.words, token_scores.shape[1]), np.float32)
+    words, of_pairs = encoded.pair_words, token_scores[encoded.pair_tokens]
+    if not len(words):
+        return scores
+    if (words[1:] < words[:-1]).any():  # a tokenizer may have an order of its own
+        order = np.argsort(words, kind="stable")
+        words, of_pairs = words[order], of_pairs[order]
+    first = np.flatnonzero(np.diff(words, prepend=-1))
+    scores[words[first]] = np.maximum.reduceat(of_pairs, first)
+    return scores
 
 
 def on_tokens(sentence: Encoded, words: FloatArray) -> FloatArray:
@@ -257,7 +304,7 @@ def best_windows(length: int, starts: Sequence[int], capacity: int) -> IntArray:
 
 def well_formed(text: str) -> str:
     """The text with halves of surrogate pairs, which JSON can hold and tokenizers refuse, as question marks."""
-    return text.encode(errors="replace").decode()
+    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def _special_tokens(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:

@@ -13,6 +13,9 @@ ALIKE = 0.9
 ENOUGH = 0.25
 """Share of the budget from which on a group is large enough to be closed for that."""
 
+BATCHES_SORTED = 32
+"""Sentences of so many batches are put in the order of their lengths, and parted again."""
+
 
 def by_token_budget(costs: Sequence[tuple[int, int]], budget: int) -> list[list[int]]:
     """Indices of sentences in groups of like length that stay within `budget` padded sub-words.
@@ -43,11 +46,13 @@ def within_budget(costs: Sequence[tuple[int, int]], budget: int) -> list[list[in
     return [list(range(len(costs)))] if together else by_token_budget(costs, budget)
 
 
-def shuffled(lengths: Sequence[int], batch_size: int, *, seed: int, epoch: int) -> list[list[int]]:
-    """Batches of one epoch: random, but with sentences of like length together, so that little is padded."""
+def shuffled(
+    lengths: Sequence[int], batch_size: int, *, seed: int, epoch: int, by_length: bool = True
+) -> list[list[int]]:
+    """Batches of one epoch: random, but with sentences of like length together if asked, so that little is padded."""
     random = np.random.default_rng((seed, epoch))
     order = random.permutation(len(lengths))
-    pool = 32 * batch_size
+    pool = BATCHES_SORTED * batch_size if by_length else batch_size
     batches = []
     for start in range(0, len(order), pool):
         chunk = sorted(order[start : start + pool].tolist(), key=lambda i: lengths[i])

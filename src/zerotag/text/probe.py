@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from zerotag.errors import ZerotagError
-from zerotag.text.alignment import Aligner, Batch
+from zerotag.text.alignment import Aligner
+from zerotag.text.batches import Batch
 from zerotag.types import FloatArray, Sentence
 
 Scores = tuple[FloatArray, FloatArray | None]

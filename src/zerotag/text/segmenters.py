@@ -6,15 +6,16 @@ Those that need a package import it when they are first used.
 from __future__ import annotations
 
 import logging
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import regex
 
 from zerotag.errors import ZerotagError
+from zerotag.extras import needed
 from zerotag.text.segmentation import split
 from zerotag.types import Sentence
 
@@ -31,14 +32,17 @@ _WHOLE = regex.compile(
     """,
     regex.VERBOSE | regex.VERSION1,
 )
-_MAY_BE_WHOLE = regex.compile(r"[@#&*$] | :// | www\.", regex.VERBOSE)
+MAY_BE_WHOLE = re.compile(r"[@#&*$]|://|www\.")
+"""What a text has in which something may stay whole."""
+
+_THIS = "this segmenter"
 _CLUSTER = regex.compile(r"\X")
 
 
 def split_standard(text: str) -> Sentence:
     """Split text by Unicode rules, but leave URLs, e-mail addresses, @handles, #tags, `&amp;` and `sh*t` whole."""
     plain = split(text)
-    if _MAY_BE_WHOLE.search(text) is None:
+    if MAY_BE_WHOLE.search(text) is None:
         return plain
     spans: list[tuple[int, int]] = []
     others = deque(plain.spans)
@@ -75,7 +79,7 @@ def split_japanese_by_sudachi(text: str) -> Sentence:
 
 def split_thai(text: str) -> Sentence:
     """Thai words as PyThaiNLP finds them."""
-    return _found(text, _package("pythainlp", "thai").word_tokenize(text, keep_whitespace=False))
+    return _found(text, needed(_THIS, "thai", "pythainlp").word_tokenize(text, keep_whitespace=False))
 
 
 def split_by_spacy(text: str) -> Sentence:
@@ -104,19 +108,19 @@ def _found(text: str, words: Iterable[str]) -> Sentence:
 
 @cache
 def _jieba() -> Any:
-    jieba = _package("jieba", "chinese")
+    jieba = needed(_THIS, "chinese", "jieba")
     jieba.setLogLevel(logging.WARNING)  # it would tell of its dictionary
     return jieba
 
 
 @cache
 def _fugashi() -> Any:
-    return _package("fugashi", "japanese").Tagger()
+    return needed(_THIS, "japanese", "fugashi").Tagger()
 
 
 @cache
 def _sudachi() -> Any:
-    package = _package("sudachipy", "sudachi")
+    package = needed(_THIS, "sudachi", "sudachipy")
     for size in ("core", "small", "full"):
         try:
             dictionary = package.Dictionary(dict=size)
@@ -128,11 +132,4 @@ def _sudachi() -> Any:
 
 @cache
 def _spacy() -> Any:
-    return _package("spacy", "spacy").blank("xx").make_doc
-
-
-def _package(name: str, extra: str) -> Any:
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        raise ZerotagError(f"this segmenter needs {error.name}: pip install 'zerotag[{extra}]'") from None
+    return needed(_THIS, "spacy", "spacy").blank("xx").make_doc

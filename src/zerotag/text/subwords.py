@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
 
-from zerotag.text.alignment import Aligner, Batch, Encoded
+from zerotag.columns import SentenceColumns
+from zerotag.text.alignment import Aligner, Encoded, EncodedRow
+from zerotag.text.batches import Batch, Frame
 from zerotag.types import BoolArray, IntArray
 
 
@@ -41,6 +42,15 @@ class SubWords:
         return cls(_joined([one.ids for one in encoded]).astype(np.int32), attended, lengths, others)
 
     @classmethod
+    def of_row(cls, row: EncodedRow, capacity: int) -> SubWords:
+        """The same of sentences that are in a row already, and have nothing but sub-words."""
+        attended = np.zeros(len(row.ids), np.bool_)
+        attended[row.as_one().pair_tokens] = True
+        long = row.tokens > capacity
+        others = {number: one for number, one in enumerate(row.encoded()) if long[number]} if long.any() else {}
+        return cls(row.ids.astype(np.int32), attended, row.tokens, others)
+
+    @classmethod
     def joined(cls, parts: Sequence[SubWords]) -> SubWords:
         """All parts as one."""
         first = accumulate((len(part.lengths) for part in parts), initial=0)
@@ -60,6 +70,11 @@ class SubWords:
         starts: IntArray = np.cumsum(self.lengths) - self.lengths
         return starts
 
+    def batch(self, frame: Frame, members: IntArray) -> Batch:
+        """A padded batch of some of the sentences."""
+        _, places = self.places(members)
+        return frame.batch(self.ids[places], self.attended[places], self.lengths[members])
+
     def places(self, members: IntArray) -> tuple[BoolArray, IntArray]:
         """The cells of a padded grid that hold sub-words of the members, (members, longest), and which they are."""
         lengths = self.lengths[members][:, None]
@@ -68,49 +83,13 @@ class SubWords:
         return own, (self.starts[members][:, None] + column)[own]
 
 
-class Frame(NamedTuple):
-    """What stands around the sub-words of every sentence in a batch."""
-
-    prefix: IntArray
-    suffix: IntArray
-    attended_suffix: BoolArray
-    padding: int
-
-    @classmethod
-    def of(cls, aligner: Aligner) -> Frame:
-        """Seen in a batch that the aligner makes of two sentences."""
-        one, two = (Encoded(np.zeros(n, np.int64), np.arange(n), np.arange(n), n) for n in (1, 2))
-        batch = aligner.batch([one, two])
-        offset = aligner.offset
-        return cls(
-            batch.input_ids[1, :offset],
-            batch.input_ids[1, offset + 2 :],
-            batch.token_mask[1, offset + 2 :],
-            int(batch.input_ids[0, -1]),
-        )
-
-    @property
-    def size(self) -> int:
-        """Sub-words that are added to each sentence."""
-        return len(self.prefix) + len(self.suffix)
-
-    def batch(self, subwords: SubWords, members: IntArray) -> Batch:
-        """The same batch of some sentences as the aligner would make of them."""
-        before = len(self.prefix)
-        own, places = subwords.places(members)
-        within = slice(before, before + own.shape[1])
-        lengths = subwords.lengths[members][:, None]
-        after = before + lengths + np.arange(len(self.suffix))
-        shape = len(members), own.shape[1] + self.size
-        input_ids = np.full(shape, self.padding, np.int64)
-        input_ids[:, :before] = self.prefix
-        input_ids[:, within][own] = subwords.ids[places]
-        np.put_along_axis(input_ids, after, self.suffix[None], axis=1)
-        token_mask = np.zeros(shape, np.bool_)
-        token_mask[:, within][own] = subwords.attended[places]
-        np.put_along_axis(token_mask, after, self.attended_suffix[None], axis=1)
-        filled = np.arange(shape[1]) < lengths + self.size
-        return Batch(input_ids, filled.astype(np.int64), token_mask, np.arange(len(members)), None)
+def encode_row(aligner: Aligner, sentences: SentenceColumns) -> tuple[SubWords, Encoded]:
+    """The sub-words of sentences, as far as they are to be read, and which of them belong to which of all words."""
+    if aligner.reads_columns:
+        row = aligner.align(sentences)
+        return SubWords.of_row(row, aligner.capacity), row.as_one()
+    encoded = aligner.encode([*sentences.sentences()])
+    return SubWords.of(encoded, aligner.capacity), EncodedRow.of(encoded).as_one()
 
 
 def _joined(arrays: Iterable[IntArray]) -> IntArray:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from array import array
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import chain
 from threading import Lock
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Tokenizer
 
+from zerotag.columns import pairs
 from zerotag.types import IntArray
 
-_REMEMBERED = 50_000  # chunks, some 20 MB: most of what running text has
+_REMEMBERED = 50_000  # chunks, some 10 MB: most of what running text has
 _LONGEST = 64  # characters of a chunk that is worth remembering
 
 
@@ -59,9 +60,7 @@ class WholeTexts:
 
     def __call__(self, texts: Sequence[str]) -> Tokens:
         """The sub-words of all texts."""
-        encodings = self._tokenizer.encode_batch(texts, add_special_tokens=False)
-        lengths = np.array([len(text) + 1 for text in texts], np.int64)
-        return _joined([*map(_Chunk.of, encodings)], lengths)
+        return _Pieces.of(self._tokenizer, texts).in_a_row(np.arange(len(texts)))
 
 
 class BetweenSpaces:
@@ -72,53 +71,75 @@ class BetweenSpaces:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._known: dict[str, _Chunk] = {}
+        self._known: dict[str, int] = {}
+        """The number of each chunk among the pieces."""
+        self._pieces = _Pieces.of(tokenizer, [])
         self._lock = Lock()
 
     def __call__(self, texts: Sequence[str]) -> Tokens:
         """The sub-words of all texts."""
-        by_text = [text.split(" ") for text in texts]
-        chunks = [*chain.from_iterable(by_text)]
-        found = self._look_up(chunks)
-        tokens = _joined(found, np.fromiter(map(len, chunks), np.int64, len(chunks)) + 1)
-        ends = np.cumsum([0, *map(len, by_text)])
-        before = np.concatenate([[0], np.cumsum(tokens.counts)])
-        return tokens._replace(counts=np.diff(before[ends]))
+        tokens = self._look_up(" ".join(texts).split(" ") if texts else [])
+        chunks = np.fromiter([text.count(" ") + 1 for text in texts], np.int64, len(texts))
+        ends = np.concatenate([[0], np.cumsum(tokens.counts)])[np.cumsum(chunks)]
+        return tokens._replace(counts=np.diff(ends, prepend=0))
 
-    def _look_up(self, chunks: Sequence[str]) -> list[_Chunk]:
+    def _look_up(self, chunks: Sequence[str]) -> Tokens:
         with self._lock:  # several threads may label with one model
             known = self._known
-            new = [*{chunk for chunk in chunks if chunk not in known}]
-            encodings = self._tokenizer.encode_batch(new, add_special_tokens=False)
-            known.update(zip(new, map(_Chunk.of, encodings), strict=True))
-            found = [known[chunk] for chunk in chunks]
-            for chunk in new:
-                if len(chunk) > _LONGEST:
-                    del known[chunk]
+            new = sorted({*chunks}.difference(known), key=len)
+            if new:
+                known.update(zip(new, range(len(known), len(known) + len(new)), strict=True))
+                self._pieces = self._pieces.followed_by(_Pieces.of(self._tokenizer, new))
+            found = self._pieces.in_a_row(np.fromiter(map(known.__getitem__, chunks), np.int64, len(chunks)))
+            too_long = new[bisect_right(new, _LONGEST, key=len) :]
+            for chunk in too_long:
+                del known[chunk]
             if len(known) > _REMEMBERED:
                 known.clear()
+            if too_long or not known:
+                self._pieces = self._pieces.first(len(known))
         return found
 
     def __reduce__(self) -> tuple[type[BetweenSpaces], tuple[Tokenizer]]:
         return BetweenSpaces, (self._tokenizer,)  # copies begin with nothing, and have a lock of their own
 
 
-class _Chunk(NamedTuple):
-    """Sub-words of a piece of text, and where each starts and ends in it: as bytes, since these are small and quick."""
+class _Pieces(NamedTuple):
+    """Pieces of text with their sub-words, one after the other."""
 
-    ids: bytes
-    offsets: bytes
+    ids: IntArray  # (sub-words,)
+    offsets: IntArray  # (sub-words, 2): where each starts and ends in its piece
+    starts: IntArray  # (pieces,): where its sub-words begin
+    counts: IntArray  # (pieces,): how many there are
+    lengths: IntArray  # (pieces,): its characters
 
     @classmethod
-    def of(cls, encoding: Encoding) -> _Chunk:
-        offsets = array("i", chain.from_iterable(encoding.offsets))
-        return cls(array("i", encoding.ids).tobytes(), offsets.tobytes())
+    def of(cls, tokenizer: Tokenizer, pieces: Sequence[str]) -> _Pieces:
+        """What the tokenizer, which works in parallel, makes of some."""
+        encodings = tokenizer.encode_batch(pieces, add_special_tokens=False)
+        ids = [encoding.ids for encoding in encodings]
+        counts = np.fromiter(map(len, ids), np.int64, len(ids))
+        return cls(
+            np.fromiter(chain.from_iterable(ids), np.int64, counts.sum()),
+            pairs(encoding.offsets for encoding in encodings),
+            np.cumsum(counts) - counts,
+            counts,
+            np.fromiter(map(len, pieces), np.int64, len(pieces)),
+        )
 
+    def followed_by(self, more: _Pieces) -> _Pieces:
+        """These, and others behind them."""
+        more = more._replace(starts=more.starts + len(self.ids))
+        return _Pieces(*map(np.concatenate, zip(self, more, strict=True)))
 
-def _joined(chunks: Sequence[_Chunk], lengths: IntArray) -> Tokens:
-    """The sub-words of chunks that follow one another, each of some length."""
-    counts = np.fromiter([len(chunk.ids) for chunk in chunks], np.int64, len(chunks)) // array("i").itemsize
-    ids = np.frombuffer(b"".join([chunk.ids for chunk in chunks]), np.intc)
-    offsets = np.frombuffer(b"".join([chunk.offsets for chunk in chunks]), np.intc).reshape(-1, 2)
-    starts, ends = offsets.T + np.repeat(np.cumsum(lengths) - lengths, counts)
-    return Tokens(ids.astype(np.int64), starts, ends, counts)
+    def first(self, count: int) -> _Pieces:
+        """The first of them."""
+        subwords = int(self.counts[:count].sum())
+        return _Pieces(*(column[:subwords] for column in self[:2]), *(column[:count] for column in self[2:]))
+
+    def in_a_row(self, numbers: IntArray) -> Tokens:
+        """The sub-words of texts that are these pieces."""
+        counts, lengths = self.counts[numbers], self.lengths[numbers] + 1
+        places = np.repeat(self.starts[numbers] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        starts, ends = (self.offsets[places] + np.repeat(np.cumsum(lengths) - lengths, counts)[:, None]).T
+        return Tokens(self.ids[places], starts, ends, counts)
