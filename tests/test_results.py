@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import datasets
@@ -102,8 +105,10 @@ def test_columns_of_the_same_name_are_refused(labeller: WordLabeller) -> None:
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (3, "texts is a int; give a string, a list of strings, or a table"),
-        (None, "texts is a NoneType"),
+        (3, "texts is of the type int; give a string, a list of strings, or a table"),
+        (None, "texts is of the type NoneType"),
+        (b"ab", "texts is of the type bytes"),
+        (Path("a.csv"), "texts is of the type .*Path; .* a file is read first, as by pandas.read_csv"),
         ([None], "None is no text"),
         ([3.5], "3.5 is no text"),
         ([["a", None]], r"\['a', None\] is no text"),
@@ -131,3 +136,74 @@ def test_columns_give_a_list_that_becomes_a_table(labeller: WordLabeller) -> Non
     assert words["score"].tolist() == [word.score for one in found for word in one.words]
     with pytest.raises(ZerotagError, match="by is 'page'"):
         found.to_frame("page")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("labels", [("hedge",), ("wet", "hedge")])
+def test_results_are_made_when_somebody_looks(labels: tuple[str, ...]) -> None:
+    labeller = tiny.labeller(labels=labels)
+    labeller = labeller.with_rules(
+        [Rule(float(np.median(labeller.label("the pump may leak").words[0].score)))] * len(labels)
+    )
+    texts = [
+        "the pump may leak",
+        " ",
+        "",
+        "it rains \U0001f600 may",
+        *["our engine runs at night"] * 1_100,
+        "\x07",
+        "may",
+    ]
+    found = labeller.label(texts)
+    expected = [labeller.label(text) for text in texts]
+    assert [one.text for one in found] == texts
+    for ours, alone in zip(found, expected, strict=True):
+        assert ours.scores == pytest.approx(alone.scores, abs=1e-5)
+        assert [replace(word, scores={}, labels=()) for word in ours.words] == [
+            replace(word, scores={}, labels=()) for word in alone.words
+        ]
+    assert any(one.spans for one in found)
+    assert any(word.label is None for one in found for word in one.words)
+    for number in (0, 1, 2, 3, 500, -1):
+        assert found[number] == [*found][number]
+    assert found[3:] == found[3:][:] == [*found][3:]
+    assert found[::-3] == [*found][::-3]
+    assert pickle.loads(pickle.dumps(found[:4])) == found[:4]
+    assert found != found[1:]
+    assert (found == 3) is False
+    assert repr(found[:1]) == f"Results([{found[0]!r}])"
+    with pytest.raises(IndexError):
+        found[len(texts)]
+
+
+DOCUMENTS = ["the pump may leak. It may rain.", None, "ok\nfine"]
+PARTS = [(0, "the pump may leak."), (0, "It may rain."), (1, None), (2, "ok"), (2, "fine")]
+
+
+def test_documents_give_the_results_of_their_sentences(labeller: WordLabeller) -> None:
+    (first, second) = labeller.label([DOCUMENTS[0], DOCUMENTS[2]], split_sentences=True)
+    assert [(one.start, one.text) for one in first] == [(0, "the pump may leak."), (19, "It may rain.")]
+    assert [(one.start, one.text) for one in second] == [(0, "ok"), (3, "fine")]
+    assert [one.text for one in labeller.label(DOCUMENTS[0], split_sentences=True)] == [one.text for one in first]
+    assert [one.spans for one in first] == [labeller.label(one.text).spans for one in first]
+    frame = first.to_frame()
+    assert [*frame.columns][:3] == ["sentence", "start", "end"]
+    assert frame["start"].tolist() == [0, 19]
+    assert labeller.label("", split_sentences=True) == []
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, datasets.Dataset.from_dict, list])
+def test_a_table_of_documents_has_a_row_for_each_sentence(labeller: WordLabeller, kind: Any) -> None:
+    columns = {"id": [7, 8, 9], "text": DOCUMENTS}
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    found = labeller.label(rows if kind is list else kind(columns), split_sentences=True)
+    if kind is pd.DataFrame:
+        assert found.index.tolist() == [0, 0, 1, 2, 2]
+        found = found.astype(object).where(found.notna(), None).to_dict("records")
+    elif kind is pl.DataFrame:
+        found = found.to_dicts()
+    elif kind is pa.table:
+        found = found.to_pylist()
+    assert [(row["id"] - 7, row["zerotag_sentence"]) for row in found] == PARTS
+    for row in found:
+        if row["zerotag_sentence"] is not None:
+            assert row["text"][int(row["zerotag_start"]) : int(row["zerotag_end"])] == row["zerotag_sentence"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from itertools import compress
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress, groupby
 
 import numpy as np
 
@@ -47,32 +47,64 @@ def decide_words(scores: FloatArray, rules: Sequence[Rule]) -> BoolArray:
 
 def decide(scored: Scored, label_names: Sequence[str], rules: Sequence[Rule]) -> Labelled:
     """Turn scores into labels, words and spans by one rule per label. A blank text has no label, whatever it scores."""
-    sentence = scored.sentence
+    # Lists, since looking at numbers one by one is slow in arrays.
+    scores = scored.word_scores.T.tolist()
+    given = decide_words(scored.word_scores, rules).T.tolist()
+    return labelled(scored.sentence, scored.sentence_scores, scores, given, label_names, rules)
+
+
+def labelled(
+    sentence: Sentence,
+    sentence_scores: Sequence[float],
+    word_scores: Sequence[Sequence[float]],
+    given: Sequence[Sequence[bool]],
+    label_names: Sequence[str],
+    rules: Sequence[Rule],
+) -> Labelled:
+    """A sentence as a user sees it, from scores per label and, per label and word, a score and whether it is given.
+
+    A blank text has no label, whatever it scores.
+    """
     if is_blank(sentence):
         rules = [NO_LABEL] * len(rules)
-    # Lists, since looking at numbers one by one is slow in arrays.
-    by_word = decide_words(scored.word_scores, rules).tolist()  # (words, labels)
-    rows = zip(sentence.words, sentence.spans, scored.word_scores.tolist(), by_word, strict=True)
-    words = tuple(
-        Word(word, start, end, dict(zip(label_names, scores, strict=True)), tuple(compress(label_names, decisions)))
-        for word, (start, end), scores, decisions in rows
-    )
+        given = [[False] * len(sentence.words)] * len(rules)
+    places = zip(sentence.words, sentence.spans, strict=True)
+    if len(label_names) == 1:  # as in most models, where a large part of the time would be spent here
+        name, its_label = label_names[0], {True: (label_names[0],), False: ()}
+        columns = zip(places, word_scores[0], given[0], strict=True)
+        words = tuple([Word(word, start, end, {name: s}, its_label[yes]) for (word, (start, end)), s, yes in columns])
+    else:
+        rows = zip(places, zip(*word_scores, strict=True), zip(*given, strict=True), strict=True)
+        words = tuple(
+            Word(word, start, end, dict(zip(label_names, scores, strict=True)), tuple(compress(label_names, decisions)))
+            for (word, (start, end)), scores, decisions in rows
+        )
     return Labelled(
         text=sentence.text,
-        scores=dict(zip(label_names, scored.sentence_scores, strict=True)),
-        labels=tuple(compress(label_names, decide_sentence(scored.sentence_scores, rules))),
+        scores=dict(zip(label_names, sentence_scores, strict=True)),
+        labels=tuple(compress(label_names, decide_sentence(sentence_scores, rules))),
         words=words,
-        spans=tuple(_spans(sentence.text, words, label_names)),
+        spans=tuple(_spans(sentence.text, words, given, label_names)),
+        start=sentence.start,
     )
 
 
-def _spans(text: str, words: Sequence[Word], label_names: Sequence[str]) -> Iterable[Span]:
-    for name in label_names:
-        run: list[Word] = []
-        for word in [*words, None]:
-            if word is not None and name in word.labels:
-                run.append(word)
-            elif run:
-                start, end = run[0].start, run[-1].end
-                yield Span(text[start:end], start, end, name, max(w.scores[name] for w in run))
-                run = []
+def _spans(
+    text: str, words: Sequence[Word], given: Sequence[Sequence[bool]], label_names: Sequence[str]
+) -> Iterable[Span]:
+    for name, its_own in zip(label_names, given, strict=True):
+        for first, end in runs(its_own):
+            run = words[first:end]
+            start, stop = run[0].start, run[-1].end
+            yield Span(text[start:stop], start, stop, name, max(word.scores[name] for word in run))
+
+
+def runs(given: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """The first word of each run of neighbours that all have a label, and the word after its last."""
+    if True not in given:
+        return
+    place = 0
+    for has_label, members in groupby(given):
+        first, place = place, place + sum(1 for _ in members)
+        if has_label:
+            yield first, place

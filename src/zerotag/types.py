@@ -29,6 +29,8 @@ class Sentence:
     text: str
     words: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
+    start: int | None = None
+    """Where it begins in the document that it was cut out of, if it was."""
 
     @classmethod
     def from_words(cls, words: Iterable[str]) -> Sentence:
@@ -175,6 +177,8 @@ class Labelled:
     labels: tuple[str, ...]
     words: tuple[Word, ...]
     spans: tuple[Span, ...]
+    start: int | None = None
+    """Where the text begins in the document that it was cut out of, if it was."""
 
     @property
     def score(self) -> float:
