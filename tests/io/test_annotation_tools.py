@@ -17,7 +17,7 @@ from zerotag.io import read, read_gold, stream
 from zerotag.io.annotation.labelstudio import Names, names_in, prediction
 from zerotag.io.columns import Columns
 from zerotag.labeller import WordLabeller
-from zerotag.types import Labelled, Rule
+from zerotag.types import Rule
 
 TEXTS = [
     "the \U0001f600 pump may leak",
@@ -74,7 +74,7 @@ def test_there_and_back(tool: str, folder: Path, labeller: WordLabeller, capsys:
     )
     columns = Columns(format=tool)
     gold = read_gold(export, columns=columns, label_names=labeller.label_names)
-    expected: list[Labelled] = labeller.label(TEXTS)
+    expected = labeller.label(TEXTS)
     assert any(one.spans for one in expected)
     for example, one in zip(gold.examples, expected, strict=True):
         assert example.sentence.text == one.text
@@ -93,16 +93,15 @@ def test_there_and_back(tool: str, folder: Path, labeller: WordLabeller, capsys:
 def test_what_nobody_has_accepted_is_no_annotation(tool: str, folder: Path, capsys: Any) -> None:
     out = folder / "out.json"
     CommandLine(capsys).succeeds("label", folder / "model", folder / "in.jsonl", "--format", tool, "--out", out)
-    with pytest.raises(ZerotagError, match="no sentences in it"):
+    with pytest.raises(ZerotagError, match=r"out\.json: no sentence in it that somebody has annotated"):
         read(out, columns=Columns(format=tool))
 
 
 def test_suggestions_for_people(folder: Path, capsys: Any) -> None:
     for tool in TOOLS:
         out = folder / f"{tool}.json"
-        CommandLine(capsys).succeeds(
-            "suggest", folder / "model", folder / "in.jsonl", "--n", 2, "--format", tool, "--out", out
-        )
+        arguments = ("suggest", folder / "model", folder / "in.jsonl", "--n", 2, "--format", tool, "--out", out)
+        assert f"zerotag tune {folder / 'model'} EXPORT --input-format {tool}" in CommandLine(capsys)(*arguments).err
         assert len(objects(tool, out)) == 2
 
 
@@ -173,6 +172,44 @@ def test_exports_as_the_tools_write_them(tool: str, content: str, expected: list
         for one in gold.examples
     ]
     assert found == expected
+
+
+# What the programs themselves exported of files that zerotag wrote, after somebody had corrected the first sentence.
+OF_DOCCANO_FOR_WORDS = """\
+{"id":1,"text":"The pump may fail.","label":[[0,3,"hedge"]],"cats":["hedge"],"Comments":[]}
+{"id":2,"text":"It 😀 works 👨‍👩‍👧 perhaps.","label":[],"cats":["hedge"],"Comments":[]}
+{"id":4,"text":"Rain.","label":[[0,4,"hedge"]],"cats":[],"Comments":[]}
+"""
+OF_DOCCANO_FOR_BOTH = """\
+{"id":5,"text":"The pump may fail.","label":[[0,3,"hedge"],[13,17,"hedge"]],"cats":["hedge"],"entities":[[0,3,"hedge"]],"Comments":[]}
+{"id":6,"text":"It 😀 works 👨‍👩‍👧 perhaps.","label":[[5,10,"hedge"]],"cats":[],"entities":[],"Comments":[]}
+{"id":8,"text":"Rain.","label":[[0,4,"hedge"]],"cats":["hedge"],"entities":[[0,4,"hedge"]],"Comments":[]}
+"""
+OF_ARGILLA = """[
+{"id": "0", "fields": {"text": "The pump may fail."}, "metadata": {"score": 0.5}, "suggestions": {"spans": {"value": [{"label": "hedge", "start": 13, "end": 17}], "score": [0.9], "agent": "zerotag"}}, "responses": {"labels": [{"value": ["hedge"], "user_id": "0"}], "spans": [{"value": [{"label": "hedge", "start": 0, "end": 3}], "user_id": "0"}]}, "vectors": {}, "status": "completed", "_server_id": "1"},
+{"id": "1", "fields": {"text": "a draft"}, "responses": {"labels": [{"value": ["hedge"], "user_id": "0"}], "spans": [{"value": [], "user_id": "0"}]}, "vectors": {}, "status": "pending", "_server_id": "2"},
+{"id": "2", "fields": {"text": "It \\ud83d\\ude00 works \\ud83d\\udc68\\u200d\\ud83d\\udc69\\u200d\\ud83d\\udc67 perhaps."}, "responses": {"labels": [{"value": ["O"], "user_id": "0"}]}, "vectors": {}, "status": "completed", "_server_id": "3"},
+{"id": "3", "fields": {"text": "Rain."}, "responses": {"labels": [{"value": ["hedge"], "user_id": "0"}], "spans": [{"value": [{"label": "hedge", "start": 0, "end": 4}], "user_id": "0"}]}, "vectors": {}, "status": "completed", "_server_id": "4"},
+{"id": "4", "fields": {"text": "never answered"}, "responses": {}, "vectors": {}, "status": "pending", "_server_id": "5"}]"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "content"),
+    [("doccano", OF_DOCCANO_FOR_WORDS), ("doccano", OF_DOCCANO_FOR_BOTH), ("argilla", OF_ARGILLA)],
+)
+def test_exports_that_the_programs_made(tool: str, content: str, tmp_path: Path) -> None:
+    path = tmp_path / "export.json"
+    path.write_text(content, encoding="utf-8")
+    gold = read_gold(path, columns=Columns(format=tool))
+    assert gold.label_names == ("hedge",)
+    assert [one.sentence.text for one in gold.examples] == [
+        "The pump may fail.",
+        "It 😀 works 👨‍👩‍👧 perhaps.",
+        "Rain.",
+    ]
+    assert [one.labels for one in gold.examples] == [(True,), (False,), (True,)]
+    marked = [[yes for (yes,) in one.word_labels or ()] for one in gold.examples]
+    assert marked == [[True, False, False, False, False], [False] * 6, [True, False]]
 
 
 @pytest.mark.parametrize(

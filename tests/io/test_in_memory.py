@@ -70,9 +70,10 @@ def test_labels_of_a_development_set_are_those_of_training() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((3,), "data is a int; give a file's path"),
+        ((b"ab",), "data is of the type bytes"),
+        ((3,), "data is of the type int; give a file's path"),
         ((["a text"],), r"data\[0\] is 'a text', not a \(text, label\) pair; give"),
-        (([3], [1]), "text 0 is a int, not a string"),
+        (([3], [1]), "text 0 is of the type int, not a string"),
         (("file.csv", [1]), "labels goes with a list of texts"),
     ],
 )

@@ -122,7 +122,7 @@ def test_the_card_has_the_measured_scores(tmp_path: Path) -> None:
     assert "# A word labeller for a, b\n" in card
     assert "| dev sentence F1 | 0.8765 |\n" in card
     assert "| train | 1,234 |\n" in card
-    assert "| b | 0.5 | 0.5 | fixed |\n" in card
+    assert "| b | 0.5 | – | 0.5 | fixed |\n" in card
     assert "| beta | 4.0 |\n" in card
     assert names(tmp_path / "model")[:2] == ["README.md", "config.json"]  # and no picture of what was not measured
 

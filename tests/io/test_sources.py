@@ -17,6 +17,7 @@ from zerotag.io import Columns, read, read_gold, stream
 
 RECORDS = {
     "tsv": "It\tO\nmay\tC\n",
+    "conll": "It PRP O\nmay MD C\n",
     "csv": "text,label\nIt may,C\n",
     "jsonl": '{"text": "It may", "label": "C"}\n',
 }
@@ -40,7 +41,14 @@ def stdin(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
 
 @pytest.mark.parametrize(
     ("suffix", "file_format"),
-    [(".tsv", "tsv"), (".conll", "tsv"), (".CSV", "csv"), (".jsonl", "jsonl"), (".ndjson", "jsonl")],
+    [
+        (".tsv", "tsv"),
+        (".conll", "conll"),
+        (".BIO", "conll"),
+        (".CSV", "csv"),
+        (".jsonl", "jsonl"),
+        (".ndjson", "jsonl"),
+    ],
 )
 def test_format_by_suffix(tmp_path: Path, suffix: str, file_format: str) -> None:
     plain = write(tmp_path, f"a{suffix}", RECORDS[file_format])
@@ -179,16 +187,16 @@ def test_damaged_gzip_file(tmp_path: Path, damage: Callable[[bytes], bytes]) -> 
 def test_unknown_suffix(tmp_path: Path, entry: Callable[[Path], object]) -> None:
     path = write(tmp_path, "a.docx", "It may.")
     assert failure(entry, path) == (
-        f"{path}: unknown suffix '.docx'; those known are .tsv, .conll, .csv, .jsonl, .ndjson, .json, .parquet, "
-        ".xlsx, .xls, .xlsb, .ods, .m2, .txt; "
-        "or say which format it is with --input-format: tsv, csv, jsonl, json, parquet, xlsx, m2, text, labelstudio, "
-        "doccano, argilla, prodigy"
+        f"{path}: unknown suffix '.docx'; those known are .tsv, .conll, .iob, .iob2, .bio, .csv, .jsonl, .ndjson, "
+        ".json, .parquet, .xlsx, .xls, .xlsb, .ods, .m2, .txt; "
+        "or say which format it is with --input-format: tsv, conll, csv, jsonl, json, parquet, xlsx, m2, text, "
+        "labelstudio, doccano, argilla, prodigy"
     )
 
 
 def test_unknown_format(tmp_path: Path) -> None:
     path = write(tmp_path, "a.tsv", "It\tO\n")
-    with pytest.raises(ZerotagError, match="unknown format 'xml'; the formats are 'tsv', 'csv'"):
+    with pytest.raises(ZerotagError, match="unknown format 'xml'; the formats are 'tsv', 'conll'"):
         read(path, columns=Columns(format="xml"))
 
 

@@ -58,11 +58,11 @@ def test_what_is_written_is_there(place: str, tmp_path: Path) -> None:
 
 def test_a_desk_is_cleared_unless_others_can_go_on_there(place: str) -> None:
     store = store_at(place)
-    with store.desk("one") as desk:
-        (desk.folder / "file").touch()
-        assert desk.ours_alone == isinstance(store, LocalStore)
-    assert desk.folder.exists() == isinstance(store, LocalStore)
-    with store.desk("one") as again:
+    with store.work_folder("one") as work:
+        (work.folder / "file").touch()
+        assert work.ours_alone == isinstance(store, LocalStore)
+    assert work.folder.exists() == isinstance(store, LocalStore)
+    with store.work_folder("one") as again:
         (again.folder / "file").unlink(missing_ok=True)
     assert not again.folder.exists()
 

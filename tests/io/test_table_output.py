@@ -97,6 +97,27 @@ def test_csv_is_joined_by_row_number(zerotag: CommandLine, labeller: WordLabelle
     assert after["zerotag_row"].astype(int).tolist() == [*(before.index + 1)]
 
 
+def test_rows_that_cannot_be_read_keep_their_number(zerotag: CommandLine) -> None:
+    """As parsers of CSV count rows, so that a join by number puts no result beside another text."""
+    Path("b.csv").write_bytes(b'text,n\none,1\ntoo,many,2\n\nlat\xe9,3\nfour,4\nan "open" quote,"5\nsix,6\n')
+    Path("b.jsonl").write_text('{"text": "one"}\n[2]\n\n{"text": "three"}\n')
+    Path("b.txt").write_bytes(b"one\n\nlat\xe9\nthree\n")
+    for source, numbers in {"b.csv": "146", "b.jsonl": "13", "b.txt": "13"}.items():
+        zerotag.succeeds("label", "model", source, "--out", f"{source}.out.csv")
+        assert [row["zerotag_row"] for row in rows_of(f"{source}.out.csv")] == [*numbers]
+        rejected = Path(f"{source}.out.csv.rejected.jsonl").read_text().splitlines()
+        assert len(rejected) == int(numbers[-1]) - len(numbers)
+
+
+def test_csv_is_written_as_it_was_read(zerotag: CommandLine) -> None:
+    """With its delimiter and the byte order mark that Excel writes, and needs to read umlauts again."""
+    Path("excel.csv").write_text("\ufefftext;n\n\u00fcbel;1\n", encoding="utf-8")
+    zerotag.succeeds("label", "model", "excel.csv", "--out", "out.csv")
+    header, row, *_ = Path("out.csv").read_text(encoding="utf-8").splitlines()
+    assert header.startswith("\ufefftext;n;zerotag_row;")
+    assert row.startswith("\u00fcbel;1;1;")
+
+
 def test_workbooks_in_and_out_with_texts_as_texts(zerotag: CommandLine, labeller: WordLabeller) -> None:
     zerotag.succeeds("label", "model", "in.csv", "--out", "out.xlsx", "--threshold", 0.5)
     header: list[str]
@@ -143,7 +164,7 @@ def test_workbooks_are_read_as_they_are_shown(tmp_path: Path, zerotag: CommandLi
     zerotag.succeeds("label", "model", "a.xlsx", "--out", "a.parquet")
     table = pq.read_table("a.parquet")
     assert table.column("when").to_pylist()[0] == datetime.date(2026, 1, 2)
-    assert table.column("zerotag_row").to_pylist() == [1, 2, 3]
+    assert table.column("zerotag_row").to_pylist() == [1, 3, 4]  # a blank row counts, as it does in Excel
     Path("broken.xlsx").write_bytes(b"PK\3\4 no")
     assert zerotag.fails("label", "model", "broken.xlsx", "--out", "x.csv").startswith(
         "broken.xlsx: not a readable workbook"
@@ -171,11 +192,11 @@ def test_json_and_several_files(zerotag: CommandLine) -> None:
     with gzip.open("out.csv.gz", "rt", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [*rows[0]][:5] == ["text", "k", "deep", "zerotag_source", "zerotag_row"]
-    assert [(row["text"], row["k"], row["deep"], row["zerotag_source"]) for row in rows] == [
-        ("a pump", "1", "", "a.json"),
-        ("b", "", '{"x": [1]}', "a.json"),
-        ("one", "", "", "b.txt"),
-        ("two", "", "", "b.txt"),
+    assert [(row["text"], row["k"], row["deep"], row["zerotag_source"], row["zerotag_row"]) for row in rows] == [
+        ("a pump", "1", "", "a.json", "1"),
+        ("b", "", '{"x": [1]}', "a.json", "3"),
+        ("one", "", "", "b.txt", "1"),
+        ("two", "", "", "b.txt", "2"),
     ]
     assert all(row["zerotag_score"] for row in rows)
     rejected = json.loads(Path("out.csv.gz.rejected.jsonl").read_text())

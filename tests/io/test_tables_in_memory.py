@@ -63,7 +63,7 @@ def test_words_and_word_labels_are_columns_too(make: Callable[..., Any]) -> None
 
 def test_numbers_of_classes_have_names(make: Callable[..., Any]) -> None:
     table = make({"text": ["a", "b", "c"], "label": [0, 2, 1]})
-    with pytest.raises(ZerotagError, match=r"row 1: the label '2' is a number .* with --label-names"):
+    with pytest.raises(ZerotagError, match=r"row 1: the label '2' is a number .* with label_names="):
         as_corpus(table)
     corpus = as_corpus(table, class_names=["dry", "wet", "ice"])
     assert corpus.label_names == ("dry", "wet", "ice")  # in the order of the classes

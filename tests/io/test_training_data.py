@@ -103,7 +103,8 @@ def test_duplicates_and_contradictions_are_told() -> None:
     assert len(found.corpus) == 7  # none is taken away
     assert found.remarks == (
         "1 sentences occur more than once, such as 'a'",
-        "2 sentences occur with different labels, such as 'b' with no label and with x",
+        "2 sentences occur with different labels, such as 'b' with no label and with x: "
+        "correct them, since they cancel each other out",
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from zerotag.errors import ZerotagError
+from zerotag.io.json_values import is_deeper
 
 LARGEST_JSON = 2**24  # bytes; manifests and configurations have some thousands
 DEEPEST_JSON = 32  # levels of objects and lists; they have four
@@ -54,20 +55,9 @@ def parse_json_object(file: Path, content: bytes) -> dict[str, Any]:
         raise ZerotagError(f"{file} is not JSON ({error})") from error
     if not isinstance(document, dict):
         raise ZerotagError(f"{file} has no JSON object")
-    _check_depth(file, document)
-    return document
-
-
-def _check_depth(file: Path, document: object) -> None:
-    level = [document]
-    for _ in range(DEEPEST_JSON):
-        level = [
-            inner
-            for one in level
-            for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
-        ]
-    if level:
+    if is_deeper(document, DEEPEST_JSON):
         raise ZerotagError(f"{file} is not JSON of at most {DEEPEST_JSON} levels")
+    return document
 
 
 def _finite(digits: str) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
-from zerotag.io.problems import listed, shown
+from zerotag.io.problems import listed, options_as_arguments, shown
 from zerotag.io.reading import read_training_data
 from zerotag.io.rows import SPANS, WORD_LABELS, WORDS, Cell, Reject, Row, check_columns, from_record
 from zerotag.io.tables import Table, as_table, as_values, is_missing
@@ -26,6 +26,7 @@ HELP = (
 )
 
 
+@options_as_arguments()
 def as_training_data(
     data: Any,
     labels: Iterable[Any] | None = None,
@@ -77,12 +78,12 @@ def as_training_data(
         return training_data("the table", _table_rows(table, columns), columns, label_names, strict=strict)
     values = as_values(data)
     data = data if values is None else values
-    if not isinstance(data, Iterable):
-        raise TypeError(f"data is a {type(data).__name__}; {HELP}")
+    if not isinstance(data, Iterable) or isinstance(data, bytes):
+        raise TypeError(f"data is of the type {type(data).__name__}; {HELP}")
     if text is not None:
         raise TypeError("text names a column of a file or a table; a list of texts has none")
     rows = starmap(partial(_pair_row, columns), enumerate(_pairs(data, labels)))
-    return training_data("labels", rows, columns, label_names, strict=strict)
+    return training_data("data", rows, columns, label_names, strict=strict)
 
 
 def texts_of(table: Table, text: str | None, segment: Segmenter) -> list[Sentence | None]:
@@ -120,10 +121,11 @@ def _check_names(table: Table) -> None:
 def _with_known_classes(table: Table, columns: Columns) -> Columns:
     """The columns with the names of the classes, if the table knows them."""
     _check_names(table)
-    check_columns("the table", table.names, columns, labelled=True, options=("text=", "label="))
-    if columns.class_names is not None or len(columns.labels) > 1 or columns.labels[0] not in table.names:
+    check_columns("the table", table.names, columns, labelled=True)
+    if columns.says_what_numbers_mean:
         return columns
-    return replace(columns, class_names=table.class_names(columns.labels[0]))
+    column = next((name for name in (columns.labels[0], WORD_LABELS) if name in table.names), None)
+    return columns if column is None else replace(columns, class_names=table.class_names(column))
 
 
 def _table_rows(table: Table, columns: Columns) -> Iterator[Row | Reject]:
@@ -156,7 +158,7 @@ def _pair_row(columns: Columns, number: int, pair: tuple[Any, Any]) -> Row | Rej
     if is_missing(text):
         return Reject(f"text {number} is empty", "")
     if not isinstance(text, str | Sentence):
-        raise TypeError(f"text {number} is a {type(text).__name__}, not a string; {HELP}")
+        raise TypeError(f"text {number} is of the type {type(text).__name__}, not a string; {HELP}")
     sentence = text if isinstance(text, Sentence) else columns.split(text)
     if not sentence.words:
         return Reject(f"text {number} has no words: leave it and its label out", "")

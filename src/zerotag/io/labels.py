@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -32,6 +33,8 @@ class LabelScheme:
         self._known = self._known_names(label_names)
         # Models of earlier versions have labels with a `|` in them.
         self._undivided = {*(self._known or ()), *(columns.negative or ())}
+        alone = self._known is not None and len(self._known) == 1 and not self._several_columns
+        self._lone = self._known[0] if self._known is not None and alone else None  # what any label must be
         self._meanings: dict[tuple[str, str | None], str | None] = {}  # files have few labels and many words
         self._negatives: Counter[str] = Counter()
         self._of_words: set[str] = set()
@@ -161,10 +164,12 @@ class LabelScheme:
 
     def _meaning(self, cell: Cell, text: str) -> str | None:
         """The name of the label that a text means, None for no label."""
-        if self._known is not None and text in self._known:
-            return text
-        if self._known is not None and _TAG.fullmatch(text) and text[2:] in self._known:
-            return text[2:]
+        name = text[2:] if self._known is not None and _TAG.fullmatch(text) else text
+        for one in (text, name):
+            if self._known is not None and one in self._known:
+                return one
+            if self._lone is not None and one == self._columns.label_name:
+                return self._lone
         number = None if self._columns.class_names else _number(text)
         if self._is_negative(text, number):
             return None
@@ -185,8 +190,8 @@ class LabelScheme:
         return text in _NEGATIVE_NAMES or text.lower() in _NEGATIVE_WORDS
 
     def _yes_of(self, cell: Cell, text: str) -> str:
-        if self._known is not None and len(self._known) == 1 and not self._several_columns:
-            return self._known[0]
+        if self._lone is not None:
+            return self._lone
         if self._columns.label_name is not None:
             return self._checked(cell, self._columns.label_name, text)
         if cell.yes is None:
@@ -196,6 +201,12 @@ class LabelScheme:
     def _checked(self, cell: Cell, name: str, text: str) -> str:
         if self._known is not None and name not in self._known:
             written = "" if text == name else f" (written {shown(text)})"
+            if self._lone is not None:
+                raise ZerotagError(
+                    f"{cell.where}: unknown label {shown(name)}{written}; the only label is {shown(self._lone)}; mend "
+                    f"it, or say that they are the same with --label-name {shlex.quote(name)}, or that it means no "
+                    "label with --negative"
+                )
             raise ZerotagError(
                 f"{cell.where}: unknown label {shown(name)}{written}; the labels are {listed(self._known)}; "
                 "mend it, or say that it means no label with --negative"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from zerotag.errors import ZerotagError
 from zerotag.io.sources import START, Position, Source
 
-_BYTE_ORDER_MARK = "\ufeff".encode()
+BYTE_ORDER_MARK = "\ufeff".encode()
 _MAX_LINE = 1 << 20  # bytes; what is longer is no sentence, and must not fill the memory
 _MAX_PARAGRAPH = 1 << 20
 
@@ -33,7 +33,7 @@ class Line(NamedTuple):
     def is_blank(self) -> bool:
         """Whether there is nothing but spaces and tabs; other white space, such as a no-break space, can be a word."""
         content = self.raw.removesuffix(b"\n").removesuffix(b"\r").strip(b" \t")
-        return not content or (self.number == 1 and content == _BYTE_ORDER_MARK)
+        return not content or (self.number == 1 and content == BYTE_ORDER_MARK)
 
     @property
     def text(self) -> str:

@@ -16,11 +16,12 @@ from typing import Any, TypeVar
 
 import zerotag
 from zerotag.calibration import Calibration
-from zerotag.config import ModelConfig, TrainConfig, from_dict, require_types
+from zerotag.config import ModelConfig, TrainConfig, require_types
 from zerotag.errors import ZerotagError
 from zerotag.io.checked_files import read_json_object
 from zerotag.io.files import recover, whole_folder
 from zerotag.io.integrity import DAMAGED, check_files, digest, seal
+from zerotag.saved_settings import from_dict
 from zerotag.text.printable import counted
 from zerotag.text.segmentation import UNICODE
 from zerotag.types import ReliabilityBin, Rule
@@ -34,6 +35,9 @@ PLOT = "calibration.svg"  # in the card
 
 # What may have learnt from word labels, in `Manifest.word_labels`.
 THRESHOLDS, NETWORK = "thresholds", "network"
+
+# Names of scores.
+F1, LEXICAL_F1 = "dev sentence F1", "dev sentence F1, lexical baseline"
 
 
 def versions() -> dict[str, str]:

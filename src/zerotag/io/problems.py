@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from zerotag.errors import ZerotagError
 
@@ -28,6 +30,24 @@ def listed(names: Iterable[str]) -> str:
 def missing_column(where: str, name: str, existing: Iterable[str], option: str) -> ZerotagError:
     """The error for a column that is not there."""
     return ZerotagError(f"{where}: no column {shown(name)}; there are {listed(existing)}; choose with {option}")
+
+
+_ARGUMENTS = {
+    "--text-column": "text=",
+    "--label-column": "label=",
+    "--label-name": "label=",
+    "--label-names": "label_names=",
+    "--negative": "negative=",
+}
+
+
+@contextmanager
+def options_as_arguments() -> Iterator[None]:
+    """Let errors name the arguments of `zerotag.train` where they name options of the command line."""
+    try:
+        yield
+    except ZerotagError as error:
+        raise ZerotagError(re.sub(r"--[a-z-]+", lambda m: _ARGUMENTS.get(m[0], m[0]), str(error))) from None
 
 
 def excerpt(raw: bytes) -> str:

@@ -12,7 +12,7 @@ from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.labels import LabelScheme
 from zerotag.io.readers import reader_for
-from zerotag.io.rows import Record, Reject, Row
+from zerotag.io.rows import WORD_LABELS, Record, Reject, Row
 from zerotag.io.sources import START, Position, Source
 from zerotag.io.training_data import TrainingData, training_data
 from zerotag.types import Corpus, CorrectedExample, Example, GoldExample, Sentence
@@ -53,6 +53,7 @@ def read_training_data(
     path: _PathLike, *, columns: Columns = _DEFAULT, label_names: Sequence[str] | None = None, strict: bool = False
 ) -> TrainingData:
     """The same sentences with what is wrong with the others, which are left out unless `strict` refuses them."""
+    columns = _with_known_classes(path, columns)
     found = (record.content for record in _records(path, columns, labelled=True))
     return training_data(str(path), found, columns, label_names, strict=strict)
 
@@ -61,6 +62,7 @@ def read_gold(
     path: _PathLike, *, columns: Columns = _DEFAULT, label_names: Sequence[str] | None = None
 ) -> Corpus[GoldExample]:
     """Sentences with sentence labels and, where the file has them, word labels, for evaluation."""
+    columns = _with_known_classes(path, columns)
     scheme = LabelScheme(columns, label_names)
     found = [
         (row.sentence, _sentence_names(row, scheme), _word_names(row, scheme))
@@ -113,13 +115,17 @@ def corrected(gold: GoldExample) -> CorrectedExample:
     return CorrectedExample(gold.sentence, labels, gold.word_labels)
 
 
-def stream(path: _PathLike | None, *, columns: Columns = _DEFAULT) -> Iterator[Sentence]:
+def stream(
+    path: _PathLike | None, *, columns: Columns = _DEFAULT, left_out: list[Reject] | None = None
+) -> Iterator[Sentence]:
     """Sentences one after the other, for labelling; from standard input for None and "-".
 
+    Records that cannot be used are refused, or, where there is a list for them, put there.
     The first is read at once, so that a file that cannot be read fails before anything is done with the rest.
     """
     standard_input = path is None or os.fspath(path) == "-"
-    sentences = (row.sentence for row in _rows(None if standard_input else path, columns, labelled=False))
+    rows = _rows(None if standard_input else path, columns, labelled=False, left_out=left_out)
+    sentences = (sentence for row in rows for sentence in columns.sentences(row.sentence))
     return chain(list(islice(sentences, 1)), sentences)
 
 
@@ -128,11 +134,25 @@ def records(source: Source, *, columns: Columns = _DEFAULT, start: Position = ST
     return reader_for(source, columns).records(source, columns, start, labelled=False)
 
 
-def _rows(path: _PathLike | None, columns: Columns, *, labelled: bool) -> Iterator[Row]:
+def _with_known_classes(path: _PathLike, columns: Columns) -> Columns:
+    """The columns with the names of the classes, if the file knows them."""
+    source = Source(Path(path))
+    find = reader_for(source, columns).class_names
+    if find is None or columns.says_what_numbers_mean:
+        return columns
+    return replace(columns, class_names=find(source, columns.labels[0]) or find(source, WORD_LABELS))
+
+
+def _rows(
+    path: _PathLike | None, columns: Columns, *, labelled: bool, left_out: list[Reject] | None = None
+) -> Iterator[Row]:
     for record in _records(path, columns, labelled=labelled):
-        if isinstance(record.content, Reject):
+        if not isinstance(record.content, Reject):
+            yield record.content
+        elif left_out is None:
             raise ZerotagError(record.content.reason)
-        yield record.content
+        else:
+            left_out.append(record.content)
 
 
 def _records(path: _PathLike | None, columns: Columns, *, labelled: bool) -> Iterator[Record]:

@@ -91,26 +91,31 @@ def check_word(where: str, word: str) -> None:
         )
 
 
-def check_columns(
-    where: str,
-    existing: Collection[str],
-    columns: Columns,
-    *,
-    labelled: bool,
-    options: tuple[str, str] = ("--text-column", "--label-column"),
-) -> None:
+def check_columns(where: str, existing: Collection[str], columns: Columns, *, labelled: bool) -> None:
     """Refuse records without a text or words, or without any kind of labels if `labelled`."""
     if columns.text not in existing and WORDS not in existing:
-        raise missing_column(where, columns.text, existing, options[0])
+        raise missing_column(where, columns.text, existing, "--text-column")
     missing = [name for name in columns.labels if name not in existing]
     follows_words = len(missing) == len(columns.labels) and (WORD_LABELS in existing or SPANS in existing)
     if labelled and missing and not follows_words:
-        raise missing_column(where, missing[0], existing, options[1])
+        raise missing_column(where, missing[0], existing, "--label-column")
+
+
+def columns_of_table(where: str, header: Sequence[str], columns: Columns, *, labelled: bool) -> list[str]:
+    """The columns that are read of a table with a header, each of which must be there once."""
+    wanted = {columns.text: "--text-column"} | dict.fromkeys(columns.labels if labelled else (), "--label-column")
+    for name, option in wanted.items():
+        if name not in header:
+            raise missing_column(where, name, header, option)
+        if header.count(name) > 1:
+            raise ZerotagError(f"{where}: {header.count(name)} columns are called {shown(name)}; rename all but one")
+    return [*wanted]
 
 
 def from_record(where: str, record: Mapping[str, object], columns: Columns, *, labelled: bool) -> Row:
     """A row from named values; labels are looked for, and needed, only if `labelled`."""
     check_columns(where, record, columns, labelled=labelled)
+    record = _split_record(record, columns)
     sentence = _sentence(where, record, columns)
     if not labelled:
         return Row(where, sentence)
@@ -121,6 +126,18 @@ def from_record(where: str, record: Mapping[str, object], columns: Columns, *, l
     if not cells and word_labels is None:
         raise ZerotagError(f"{where}: no labels, neither of the sentence nor of its words; add one or the other")
     return Row(where, sentence, cells, word_labels)
+
+
+def _split_record(record: Mapping[str, object], columns: Columns) -> Mapping[str, object]:
+    """The record under the fixed names, if its text is a list of words: then a list of labels is theirs."""
+    words = record.get(columns.text)
+    if columns.text == WORDS or not words or not _are_texts(words):
+        return record
+    renamed = {**record, columns.text: None, WORDS: words}
+    label = columns.labels[0]
+    if len(columns.labels) == 1 and WORD_LABELS not in record and isinstance(record.get(label), list):
+        renamed |= {WORD_LABELS: renamed.pop(label)}
+    return renamed
 
 
 def _sentence(where: str, record: Mapping[str, object], columns: Columns) -> Sentence:

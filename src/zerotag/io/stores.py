@@ -16,7 +16,7 @@ from zerotag.errors import ZerotagError
 from zerotag.io.files import disk, explained, make_folders, put
 from zerotag.io.locks import only_us
 
-DESKS = "work"
+WORK_FOLDERS = "work"
 _READ_AHEAD = 8 << 20  # bytes; each request to a store takes a tenth of a second
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://")
 _OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az"}  # what is uploaded is there at once, or not at all
@@ -97,12 +97,12 @@ class Store(Protocol):
         """Remove a folder of it with all that is in it, if it is there."""
         ...
 
-    def desk(self, name: str) -> AbstractContextManager[Desk]:
+    def work_folder(self, name: str) -> AbstractContextManager[WorkFolder]:
         """A folder to work in; if it can be, the one where another process was stopped, and for us alone."""
         ...
 
 
-class Desk(NamedTuple):
+class WorkFolder(NamedTuple):
     """A folder of this machine to work in, and whether nobody else can have one of that name meanwhile."""
 
     folder: Path
@@ -162,19 +162,19 @@ class LocalStore:
         disk.remove(self._folder / folder)
 
     @contextmanager
-    def desk(self, name: str) -> Iterator[Desk]:
+    def work_folder(self, name: str) -> Iterator[WorkFolder]:
         """A folder of it, which is removed once it is empty."""
-        folder = self._folder / DESKS / name
+        folder = self._folder / WORK_FOLDERS / name
         with explained(folder):
             make_folders(folder)
         with only_us(folder) as ours_alone:
             if ours_alone:
-                yield Desk(folder, ours_alone)
+                yield WorkFolder(folder, ours_alone)
                 if not any(folder.iterdir()):
                     folder.rmdir()
             else:  # a file system without locks
                 with tempfile.TemporaryDirectory(dir=folder) as own:
-                    yield Desk(Path(own), ours_alone)
+                    yield WorkFolder(Path(own), ours_alone)
 
 
 class RemoteStore:
@@ -239,10 +239,10 @@ class RemoteStore:
                 self._fs.rm(self._path(folder), recursive=True)
 
     @contextmanager
-    def desk(self, name: str) -> Iterator[Desk]:
+    def work_folder(self, name: str) -> Iterator[WorkFolder]:
         """A scratch folder of this machine."""
         with tempfile.TemporaryDirectory(prefix=f"zerotag-{name}-") as folder:
-            yield Desk(Path(folder), ours_alone=False)
+            yield WorkFolder(Path(folder), ours_alone=False)
 
     @contextmanager
     def _placed(self, name: str) -> Iterator[str]:

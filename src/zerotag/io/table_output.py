@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zerotag.errors import ZerotagError
+from zerotag.extras import needed
 from zerotag.io.added_columns import PREFIX, added_schema, added_values
 from zerotag.io.columns import Columns
 from zerotag.io.problems import shown
@@ -53,7 +54,8 @@ class TableOutput:
         import pyarrow as pa
 
         place = [pa.field(_SOURCE, pa.string())] if len(self.sources) > 1 else []
-        return pa.schema([*place, pa.field(_ROW, pa.int64()), *added_schema(self.label_names)])
+        its_own = added_schema(self.label_names, of_documents=self.columns.split_sentences)
+        return pa.schema([*place, pa.field(_ROW, pa.int64()), *its_own])
 
     def check(self) -> None:
         """Refuse before any work what could not be written after it."""
@@ -64,17 +66,25 @@ class TableOutput:
                 )
         if self.format != "xlsx":
             return
-        _require_xlsxwriter()
+        needed("a workbook", "excel", "xlsxwriter")
         columns = len(self.names) + len(self.added.names)
         if columns > MAX_COLUMNS:
             raise ZerotagError(f"{columns:,} columns are more than Excel's {MAX_COLUMNS:,}: write .csv or .parquet")
         rows = 1
         for path in self.sources:
-            for line, cells in self._table(path).rows:
+            table = self._table(path)
+            text = table.names.index(self.columns.text) if self.columns.split_sentences else None
+            for line, cells in table.rows:
+                if cells is None:
+                    continue
                 check_cells(str(path), line, cells)
-                rows += 1
+                rows += 1 if text is None else self._sentences_in(cells[text])
         if rows > MAX_ROWS:
             raise ZerotagError(f"{rows:,} rows are more than Excel's {MAX_ROWS:,}: write .csv or .parquet")
+
+    def _sentences_in(self, cell: Any) -> int:
+        document = self.columns.split(cell if isinstance(cell, str) else "")
+        return max(1, sum(1 for _ in self.columns.sentences(document)))
 
     def assemble(self, results: Path, target: Path) -> None:
         """Write the table, from the results of all its sentences."""
@@ -82,9 +92,8 @@ class TableOutput:
         assert write is not None
         tables = [self._table(path) for path in self.sources]
         names = (*self.names, *self.added.names)
-        head = TableHead(
-            names, self._schema(tables) if self.format == "parquet" else None, tables[0].delimiter, self.packing
-        )
+        schema = self._schema(tables) if self.format == "parquet" else None
+        head = TableHead(names, schema, tables[0].delimiter, tables[0].byte_order_mark, self.packing)
         with results.open("rb") as file:
             write(target, head, self._rows(tables, map(json.loads, file)))
 
@@ -93,20 +102,24 @@ class TableOutput:
         for path, table in zip(self.sources, tables, strict=True):
             places = [table.names.index(name) if name in table.names else None for name in self.names]
             for number, (line, cells) in enumerate(table.rows, 1):
-                its_own = None
-                if result is not None and (result["source"], result["line"]) == (str(path), line):
-                    its_own, result = result, next(results, None)
-                yield [
-                    *(None if place is None else cells[place] for place in places),
-                    *([str(path)] if len(tables) > 1 else []),
-                    number,
-                    *self._added_values(its_own),
-                ]
+                if cells is None:
+                    continue
+                its_own = []
+                while result is not None and (result["source"], result["line"]) == (str(path), line):
+                    its_own.append(result)
+                    result = next(results, None)
+                for one in its_own or (None,):
+                    yield [
+                        *(None if place is None else cells[place] for place in places),
+                        *([str(path)] if len(tables) > 1 else []),
+                        number,
+                        *self._added_values(one),
+                    ]
         assert result is None, "every result belongs to a row"
 
     def _added_values(self, result: dict[str, Any] | None) -> list[Any]:
         """The cells to the right; in spreadsheets the words are for reading, the spans for parsing."""
-        *others, words, spans = added_values(result, self.label_names)
+        *others, words, spans = added_values(result, self.label_names, of_documents=self.columns.split_sentences)
         if self.format in _OF_TEXT:
             return [*others, "; ".join(words or ()), spans or None]
         return [*others, words, spans]
@@ -138,9 +151,8 @@ class TableOutput:
         if table is not None:
             return table(source, self.columns)
         found = (
-            (record.line, [record.content.sentence.text])
+            (record.line, None if isinstance(record.content, Reject) else [record.content.sentence.text])
             for record in records(source, columns=self.columns)
-            if not isinstance(record.content, Reject)
         )
         return TableRows((self.columns.text,), found)
 
@@ -152,10 +164,3 @@ def is_table(sources: Sequence[Path], columns: Columns, output_format: str) -> b
         return spec.table is not None
     formats = {columns.format or Source(path).unpacked_name.suffix.lower().removeprefix(".") for path in sources}
     return formats <= {"csv", "xlsx", "xls", "xlsb", "ods"}
-
-
-def _require_xlsxwriter() -> None:
-    try:
-        import xlsxwriter  # noqa: F401
-    except ModuleNotFoundError:
-        raise ZerotagError("writing workbooks needs a package: pip install 'zerotag[excel]'") from None

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Rows = Iterable[tuple[int, Sequence[Any]]]
-"""Where a row stands, as the records of its reader say it, and its cells."""
+Rows = Iterable[tuple[int, Sequence[Any] | None]]
+"""Where a row stands, as the records of its reader say it, and its cells; None for a row that is there and has none
+that can be used, so that rows after it keep their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +31,19 @@ class TableRows:
     delimiter: str = ","
     """Between the cells of a CSV file."""
 
+    byte_order_mark: bool = False
+    """Whether a CSV file begins with one, by which Excel knows UTF-8."""
 
-def rows_of_objects(objects: Callable[[], Iterable[tuple[int, Mapping[str, Any]]]]) -> TableRows:
-    """The table of objects that may have different fields; they are gone through twice."""
+
+def rows_of_objects(objects: Callable[[], Iterable[tuple[int, Mapping[str, Any] | None]]]) -> TableRows:
+    """The table of objects that may have different fields, None for what is no object; they are gone through twice."""
     kinds: dict[str, set[type]] = {}
     for _, one in objects():
-        for name, value in one.items():
+        for name, value in (one or {}).items():
             kinds.setdefault(name, set()).update(() if value is None else (type(value),))
     names = tuple(kinds)
-    return TableRows(names, ((line, [one.get(name) for name in names]) for line, one in objects()), kinds)
+    rows = ((line, None if one is None else [one.get(name) for name in names]) for line, one in objects())
+    return TableRows(names, rows, kinds)
 
 
 def arrow_type(kinds: set[type]) -> pa.DataType:

@@ -28,6 +28,9 @@ class Table(Protocol):
     def class_names(self, name: str) -> tuple[str, ...] | None:
         """What the numbers of a column mean, if the table knows."""
 
+    def taken(self, rows: Sequence[int]) -> Table:
+        """These rows, some perhaps several times, as the same kind of table."""
+
     def with_columns(self, added: pa.Table) -> Any:
         """The same kind of table with columns added on the right."""
 
@@ -104,6 +107,9 @@ class _Pandas:
     def class_names(self, name: str) -> tuple[str, ...] | None:  # noqa: ARG002
         return None
 
+    def taken(self, rows: Sequence[int]) -> Table:
+        return _Pandas(self._frame.iloc[[*rows]])
+
     def with_columns(self, added: pa.Table) -> Any:
         return self._frame.assign(**added.to_pydict())
 
@@ -119,6 +125,9 @@ class _Polars:
     def class_names(self, name: str) -> tuple[str, ...] | None:  # noqa: ARG002
         return None
 
+    def taken(self, rows: Sequence[int]) -> Table:
+        return _Polars(self._frame[[*rows]])
+
     def with_columns(self, added: pa.Table) -> Any:
         return self._frame.hstack(sys.modules["polars"].from_arrow(added))
 
@@ -133,6 +142,11 @@ class _Arrow:
 
     def class_names(self, name: str) -> tuple[str, ...] | None:
         return class_names_of(self._table.schema, name)
+
+    def taken(self, rows: Sequence[int]) -> Table:
+        import pyarrow as pa
+
+        return _Arrow(self._table.take(pa.array(rows, pa.int64())))
 
     def with_columns(self, added: pa.Table) -> Any:
         import pyarrow as pa
@@ -154,8 +168,10 @@ class _Dataset:
 
     def class_names(self, name: str) -> tuple[str, ...] | None:
         feature = self._dataset.features[name]
-        names = getattr(getattr(feature, "feature", feature), "names", None)
-        return None if names is None else tuple(names)
+        return _telling(getattr(getattr(feature, "feature", feature), "names", None))
+
+    def taken(self, rows: Sequence[int]) -> Table:
+        return _Dataset(self._dataset.select(rows))
 
     def with_columns(self, added: pa.Table) -> Any:
         datasets = sys.modules["datasets"]
@@ -173,6 +189,9 @@ class _Rows:
     def class_names(self, name: str) -> tuple[str, ...] | None:  # noqa: ARG002
         return None
 
+    def taken(self, rows: Sequence[int]) -> Table:
+        return _Rows([self._rows[row] for row in rows])
+
     def with_columns(self, added: pa.Table) -> list[dict[str, Any]]:
         return [{**row, **new} for row, new in zip(self._rows, added.to_pylist(), strict=True)]
 
@@ -186,4 +205,10 @@ def class_names_of(schema: pa.Schema, name: str) -> tuple[str, ...] | None:
         names = feature.get("feature", feature)["names"]
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
-    return tuple(names) if isinstance(names, list) and all(isinstance(one, str) for one in names) else None
+    return _telling(names)
+
+
+def _telling(names: Any) -> tuple[str, ...] | None:
+    """Names of classes that say more than their numbers: a class without a name is called by its number."""
+    are_texts = isinstance(names, list) and all(isinstance(one, str) for one in names)
+    return None if not are_texts or all(map(str.isdecimal, names)) else tuple(names)

@@ -56,7 +56,7 @@ def training_data(
             wrong_labels.append(str(error))
     count = len(found) + len(problems) + len(wrong_labels)
     if not count:
-        raise ZerotagError(f"{source}: no sentences in it; give a file that has some")
+        raise ZerotagError(f"{source}: no sentences in it; give some")
     if wrong_labels:
         raise ZerotagError(_summary("have labels of no use", wrong_labels))
     if problems and (strict or not found):
@@ -122,5 +122,5 @@ def _remarks(found: Sequence[tuple[Sentence, frozenset[str]]]) -> Iterator[str]:
         ways = sorted("|".join(sorted(way)) or "no label" for way in labels[first])
         yield (
             f"{len(contradicted):,} sentences occur with different labels, such as {shown(first)} with "
-            f"{' and with '.join(ways)}"
+            f"{' and with '.join(ways)}: correct them, since they cancel each other out"
         )

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -7,6 +8,7 @@ import pytest
 from source_files import write
 from zerotag.errors import ZerotagError
 from zerotag.io import Columns, read, read_gold, stream
+from zerotag.io.in_memory import as_training_data
 from zerotag.text.segmentation import split
 
 
@@ -120,3 +122,61 @@ def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
     broken = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff\xfe"]).buffers())
     with pytest.raises(ZerotagError, match=r"a\.parquet: row 1: not UTF-8 \(byte 0xff at position 1\)"):
         read(write_table(tmp_path, text=broken, label=[1]))
+
+
+def write_hub_table(path: Path, features: dict[str, object], **columns: object) -> Path:
+    """A file as `datasets` and the hub write it."""
+    told = json.dumps({"info": {"features": features}})
+    pq.write_table(pa.table(columns).replace_schema_metadata({"huggingface": told}), path)
+    return path
+
+
+CLASSES = {"names": ["calm", "rude", "sad"], "_type": "ClassLabel"}
+
+
+def test_names_of_classes_from_the_metadata_of_a_file(tmp_path: Path) -> None:
+    rows: dict[str, object] = {"text": ["a", "b", "c"], "mood": [2, 0, 1]}
+    path = write_hub_table(tmp_path / "a.parquet", {"mood": CLASSES}, **rows)
+    corpus = read(path, columns=Columns(labels=("mood",), negative=("calm",)))
+    assert corpus.label_names == ("rude", "sad")
+    assert [e.labels for e in corpus.examples] == [(False, True), (False, False), (True, False)]
+    gold = read_gold(path, columns=Columns(labels=("mood",)), label_names=("calm", "rude", "sad"))
+    assert [e.labels for e in gold.examples] == [(False, False, True), (True, False, False), (False, True, False)]
+    named = Columns(labels=("mood",), class_names=("x", "y", "z"))  # what is said here goes before what is said there
+    assert read(path, columns=named).label_names == ("x", "y", "z")
+
+
+def test_datasets_writes_such_files(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    path = tmp_path / "a.parquet"
+    features = datasets.Features(
+        {"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["bad", "good"])}
+    )
+    datasets.Dataset.from_dict({"text": ["a", "b"], "label": [1, 0]}, features=features).to_parquet(path)
+    assert read(path).label_names == ("bad", "good")
+    unnamed = datasets.Features({"text": datasets.Value("string"), "label": datasets.ClassLabel(num_classes=2)})
+    held = datasets.Dataset.from_dict({"text": ["a", "b"], "label": [1, 0]}, features=unnamed)
+    held.to_parquet(path)  # names that are numbers say nothing
+    assert read(path).label_names == ("label",)
+    assert as_training_data(held).corpus.label_names == ("label",)
+
+
+def test_words_and_tags_of_entities_as_the_hub_has_them(tmp_path: Path) -> None:
+    tags = {"feature": {"names": ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"], "_type": "ClassLabel"}, "_type": "List"}
+    rows: dict[str, object] = {
+        "tokens": [["Ann", "Lee", "in", "Rome"], ["It", "rains"]],
+        "tags": [[1, 2, 0, 3], [0, 0]],
+    }
+    path = write_hub_table(tmp_path / "a.parquet", {"tags": tags}, **rows)
+    columns = Columns(text="tokens", labels=("tags",))
+    gold = read_gold(path, columns=columns)
+    assert gold.label_names == ("PER", "LOC")
+    assert gold.examples[0].sentence.words == ("Ann", "Lee", "in", "Rome")
+    assert gold.examples[0].word_labels == ((True, False), (True, False), (False, False), (False, True))
+    assert [e.labels for e in read(path, columns=columns).examples] == [(True, True), (False, False)]
+    assert [one.words for one in stream(path, columns=Columns(text="tokens"))][1] == ("It", "rains")
+    table = pq.read_table(path)
+    assert as_training_data(table, text="tokens", label="tags").corpus.label_names == ("PER", "LOC")
+    path = write_hub_table(tmp_path / "b.parquet", {"tags": tags}, **(rows | {"tags": [[1, 2], [0, 0]]}))
+    with pytest.raises(ZerotagError, match=r"b\.parquet: row 1: 'word_labels' must list 4 labels"):
+        read(path, columns=columns)

@@ -182,7 +182,7 @@ def test_c_is_a_label_beside_other_labels_if_something_else_is_negative(tmp_path
 
 def test_unknown_label(tmp_path: Path) -> None:
     path = write(tmp_path, "a.tsv", "a\tO\nb\thedge\n")
-    with pytest.raises(ZerotagError, match=r"a\.tsv:2: unknown label 'hedge'; the labels are 'C'; .*--negative"):
+    with pytest.raises(ZerotagError, match=r"a\.tsv:2: unknown label 'hedge'; the only label is 'C'; .*--negative"):
         read_gold(path, label_names=("C",))
 
 

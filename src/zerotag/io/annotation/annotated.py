@@ -11,10 +11,11 @@ from typing import Any
 
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
+from zerotag.io.json_values import check_characters
 from zerotag.io.lines import Line, raw_lines, without_end
 from zerotag.io.problems import excerpt, shown
-from zerotag.io.readers import ReaderSpec
-from zerotag.io.readers.json import half_a_character, load, row_groups
+from zerotag.io.readers import ReaderSpec, ReadRecords
+from zerotag.io.readers.json import load, row_groups
 from zerotag.io.readers.jsonl import values
 from zerotag.io.rows import Record, Reject, Row, attempt, from_record
 from zerotag.io.sources import Position, Source
@@ -34,14 +35,14 @@ def list_reader(convert: Convert) -> ReaderSpec:
             try:
                 if not isinstance(one, dict):
                     raise ZerotagError(f"{where}: {shown(one)} is not an object")
-                half_a_character(where, one)
+                check_characters(where, one)
                 row: Row | Reject | None = _row(where, one, convert, columns, labelled)
             except ZerotagError as error:
                 row = Reject(str(error), excerpt(str(one).encode("utf-8", "backslashreplace")))
             if row is not None:
                 yield Record(number, Position(number, number), row)
 
-    return ReaderSpec(records=records, suffixes=(), row_groups=row_groups)
+    return ReaderSpec(records=_with_annotations(records), suffixes=(), row_groups=row_groups)
 
 
 def line_reader(convert: Convert) -> ReaderSpec:
@@ -58,7 +59,20 @@ def line_reader(convert: Convert) -> ReaderSpec:
         for line in raw_lines(source, start):
             yield from attempt([line], row)
 
-    return ReaderSpec(records=records, suffixes=(), by_line=True)
+    return ReaderSpec(records=_with_annotations(records), suffixes=(), by_line=True)
+
+
+def _with_annotations(read: ReadRecords) -> ReadRecords:
+    """Records of which some are annotated, where labels are asked for."""
+
+    def records(source: Source, columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
+        found = None
+        for found in read(source, columns, start, labelled=labelled):
+            yield found
+        if found is None and labelled:
+            raise ZerotagError(f"{source.name}: no sentence in it that somebody has annotated; give a later export")
+
+    return records
 
 
 def _row(where: str, one: Object, convert: Convert, columns: Columns, labelled: bool) -> Row | None:

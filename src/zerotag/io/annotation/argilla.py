@@ -18,17 +18,19 @@ _AGENT = "zerotag"
 
 
 def render(results: Iterable[Labelled], style: Style) -> Iterator[str]:
-    """Records with a suggestion for each question, as a list of JSON."""
+    """Records with a suggestion for each question, as a list of JSON.
+
+    They have no id: Argilla replaces records that have the id of a new one, and several files may go into one dataset.
+    """
     before = "[\n"
-    for number, one in enumerate(results):
+    for one in results:
         spans = record(one, style.label_names)["spans"]
-        keys = ("start", "end", "label", "score")
-        values = [{key: span[key] for key in keys} for span in spans]
-        suggestions: dict[str, Any] = {"spans": {"value": values, "score": None, "agent": _AGENT}}
+        values = [{key: span[key] for key in ("start", "end", "label")} for span in spans]
+        scores = [span["score"] for span in spans] or None
+        suggestions: dict[str, Any] = {"spans": {"value": values, "score": scores, "agent": _AGENT}}
         if one.labels:
             suggestions["labels"] = {"value": list(one.labels), "score": None, "agent": _AGENT}
         item = {
-            "id": str(number),
             "fields": {"text": one.text},
             "metadata": {"score": round(one.score, 6)},
             "suggestions": suggestions,
@@ -41,10 +43,15 @@ def render(results: Iterable[Labelled], style: Style) -> Iterator[str]:
 
 
 def _convert(one: Object, text_column: str) -> dict[str, Any]:
+    """What was submitted of a record.
+
+    Exports do not tell which answers are drafts, but drafts and discarded answers complete no record.
+    """
+    unsaid = "submitted" if one.get("status", "completed") == "completed" else "draft"
     fields = one["fields"]
     found: dict[str, Any] = {"text": fields[text_column] if text_column in fields else fields["text"]}
     for question, answers in (one.get("responses") or {}).items():
-        submitted = [answer for answer in answers if answer.get("status", "submitted") == "submitted"]
+        submitted = [answer for answer in answers if answer.get("status", unsaid) == "submitted"]
         if not submitted:
             continue
         value = submitted[-1]["value"]

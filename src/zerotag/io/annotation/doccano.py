@@ -14,10 +14,13 @@ from zerotag.types import Labelled, Scored
 
 
 def render(results: Iterable[Labelled], style: Style) -> Iterator[str]:  # noqa: ARG001
-    """A text in each line, with its spans as `label` and the labels of the sentence as `cats`."""
+    """A text in each line, with its spans and the labels of the sentence, for projects of either kind.
+
+    Those for words alone read `label`, those for words and sentences `entities` and `cats`.
+    """
     for one in results:
         spans = [[span.start, span.end, span.label] for span in one.spans]
-        yield encode({"text": one.text, "label": spans, "cats": list(one.labels)}) + "\n"
+        yield encode({"text": one.text, "label": spans, "entities": spans, "cats": list(one.labels)}) + "\n"
 
 
 def _encode(scored: Sequence[Scored], style: Style, origins: Sequence[Origin] | None) -> bytes:  # noqa: ARG001
@@ -25,16 +28,24 @@ def _encode(scored: Sequence[Scored], style: Style, origins: Sequence[Origin] | 
 
 
 def _convert(one: Object, text_column: str) -> dict[str, Any]:
+    """What a project says of a text.
+
+    An export also has what of the imported file the project has no use for, unchanged: `cats` where spans alone are
+    labelled, `label` where it is `entities` that count.
+    """
     found: dict[str, Any] = {"text": one[text_column] if text_column in one else one["text"]}
+    if "entities" in one:
+        found["spans"] = spans_of(one["entities"])
+        if "cats" in one and "relations" not in one:
+            found["label"] = one["cats"]
+        return found
     given = one.get("label", one.get("labels", []))
     given = given if isinstance(given, list) else [given]
     names = [label for label in given if isinstance(label, str)]
-    found["spans"] = spans_of([*(label for label in given if not isinstance(label, str)), *one.get("entities", [])])
-    cats = one.get("cats", names if names else None)
-    if names and not found["spans"]:  # a project that labels texts alone says nothing of words
-        del found["spans"]
-    if cats is not None:
-        found["label"] = cats
+    if names:  # a project that labels texts alone says nothing of words
+        found["label"] = names
+    else:
+        found["spans"] = spans_of(given)
     return found
 
 

@@ -77,10 +77,26 @@ def prediction(result: Mapping[str, Any], names: Names, version: str) -> dict[st
 
 def render(results: Iterable[Labelled], style: Style) -> Iterator[str]:
     """Tasks with a prediction each, as a list of JSON that a project imports."""
+    return _tasks({"data": {"text": one.text}, "predictions": [_found(one, style)]} for one in results)
+
+
+def render_annotations(results: Iterable[Labelled], style: Style) -> Iterator[str]:
+    """Tasks as render makes them, with what a person has decided as their annotation."""
+    return _tasks({"data": {"text": one.text}, "annotations": [_annotation(one, style)]} for one in results)
+
+
+def _found(one: Labelled, style: Style) -> dict[str, Any]:
+    return prediction(record(one, style.label_names), Names(), "zerotag")
+
+
+def _annotation(one: Labelled, style: Style) -> dict[str, Any]:
+    scored = _found(one, style)["result"]
+    return {"result": [{name: value for name, value in part.items() if name != "score"} for part in scored]}
+
+
+def _tasks(tasks: Iterable[dict[str, Any]]) -> Iterator[str]:
     before = "[\n"
-    for one in results:
-        result = record(one, style.label_names)
-        task = {"data": {"text": one.text}, "predictions": [prediction(result, Names(), "zerotag")]}
+    for task in tasks:
         yield f"{before}{encode(task)}"
         before = ",\n"
     yield "\n]\n" if before == ",\n" else "[]\n"

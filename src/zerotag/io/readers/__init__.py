@@ -48,6 +48,9 @@ class ReaderSpec:
     table: Callable[[Source, Columns], TableRows] | None = None
     """All cells of a file whose records are rows of a table. None: there is nothing but sentences."""
 
+    class_names: Callable[[Source, str], tuple[str, ...] | None] | None = None
+    """What the numbers in a column mean, if the file says so. None: no file of the format does."""
+
     by_line: bool = False
     """Whether each line is a record by itself, so that several processes can read parts of a file."""
 
@@ -59,6 +62,7 @@ READERS: Registry[ReaderSpec] = Registry(
     "reader",
     {
         "tsv": "zerotag.io.readers.tsv:READER",
+        "conll": "zerotag.io.readers.conll:READER",
         "csv": "zerotag.io.readers.csv:READER",
         "jsonl": "zerotag.io.readers.jsonl:READER",
         "json": "zerotag.io.readers.json:READER",

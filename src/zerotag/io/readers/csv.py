@@ -11,10 +11,10 @@ from operator import attrgetter
 
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
-from zerotag.io.lines import Line, raw_lines
-from zerotag.io.problems import missing_column, shown
+from zerotag.io.lines import BYTE_ORDER_MARK, Line, raw_lines
+from zerotag.io.problems import shown
 from zerotag.io.readers import ReaderSpec
-from zerotag.io.rows import Record, Row, attempt, from_record
+from zerotag.io.rows import Record, Row, attempt, columns_of_table, from_record
 from zerotag.io.sources import START, Position, Source
 from zerotag.io.table_rows import TableRows
 
@@ -29,11 +29,7 @@ def records(source: Source, columns: Columns, start: Position, *, labelled: bool
         if not parser.has_more():
             return
         header = [name.strip() for name in parser.row()]
-        wanted = {columns.text: "--text-column"}
-        if labelled:
-            wanted |= dict.fromkeys(columns.labels, "--label-column")
-        for name, option in wanted.items():
-            _check_column(parser.lines[0].where, name, header, option)
+        wanted = columns_of_table(parser.lines[0].where, header, columns, labelled=labelled)
         if start != START:
             parser.coming = opened.enter_context(closing(raw_lines(source, start)))
 
@@ -55,22 +51,24 @@ def records(source: Source, columns: Columns, start: Position, *, labelled: bool
 
 
 def table(source: Source, columns: Columns) -> TableRows:
-    """All cells of all rows that have as many as the header."""
+    """All rows that are not blank, with the cells of those that have as many as the header."""
     with closing(raw_lines(source)) as lines:
         parser = _Parser(lines, columns.text)
         header = tuple(name.strip() for name in parser.row()) if parser.has_more() else ()
+        marked = any(line.raw.startswith(BYTE_ORDER_MARK) for line in parser.lines)
 
-    def rows() -> Iterator[tuple[int, list[str]]]:
+    def rows() -> Iterator[tuple[int, list[str] | None]]:
         with closing(raw_lines(source)) as again:
             parser = _Parser(again, columns.text)
             parser.row()
             while parser.has_more():
+                cells = None
                 with suppress(ZerotagError):  # which records tells
                     cells = parser.row()
-                    if len(cells) == len(header):
-                        yield parser.lines[0].number, cells
+                if cells != []:
+                    yield parser.lines[0].number, cells if cells and len(cells) == len(header) else None
 
-    return TableRows(header, rows(), delimiter=parser.delimiter)
+    return TableRows(header, rows(), delimiter=parser.delimiter, byte_order_mark=marked)
 
 
 class _Parser:
@@ -160,13 +158,6 @@ class _Parser:
             except (csv.Error, ZerotagError) as error:
                 self._after_them = error
         return self._after_them
-
-
-def _check_column(where: str, name: str, header: list[str], option: str) -> None:
-    if name not in header:
-        raise missing_column(where, name, header, option)
-    if header.count(name) > 1:
-        raise ZerotagError(f"{where}: {header.count(name)} columns are called {shown(name)}; rename all but one")
 
 
 def _delimiter(header: str, text_column: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
+from zerotag.io.json_values import check_characters
 from zerotag.io.problems import excerpt, shown
 from zerotag.io.readers import ReaderSpec, RowGroup
 from zerotag.io.rows import Record, Reject, Row, from_record
@@ -37,24 +38,15 @@ def _content(where: str, one: object, columns: Columns, labelled: bool) -> Row |
     try:
         if not isinstance(one, dict):
             raise ZerotagError(f"{where}: {shown(one)} is not an object; write one with the text and the label")
-        half_a_character(where, one)
+        check_characters(where, one)
         return from_record(where, one, columns, labelled=labelled)
     except ZerotagError as error:
         return Reject(str(error), begins)
 
 
-def half_a_character(where: str, one: object) -> None:
-    """Refuse an object with half of a character in it, which JSON can spell and no text file can hold."""
-    try:
-        json.dumps(one, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError as error:
-        half = f"\\u{ord(error.object[error.start]):04x}"
-        raise ZerotagError(f"{where}: {half} is half a character; write both halves or neither") from None
-
-
 def table(source: Source, _columns: Columns) -> TableRows:
     """All fields of all objects."""
-    listed = [(number, one) for number, one in enumerate(load(source), 1) if isinstance(one, dict)]
+    listed = [(number, one if isinstance(one, dict) else None) for number, one in enumerate(load(source), 1)]
     return rows_of_objects(lambda: listed)
 
 

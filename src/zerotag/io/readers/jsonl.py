@@ -9,6 +9,7 @@ from functools import partial
 
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
+from zerotag.io.json_values import check_characters, is_deeper
 from zerotag.io.lines import Line, raw_lines, without_end
 from zerotag.io.problems import shown
 from zerotag.io.readers import ReaderSpec
@@ -40,44 +41,25 @@ def values(where: str, line: str) -> dict[str, object]:
         raise ZerotagError(f"{where}: not valid JSON ({error}): {shown(line)}; write one object per line") from None
     if not isinstance(record, dict):
         raise ZerotagError(f"{where}: {shown(line)} is not a JSON object; write one object per line")
-    if line.count("[") + line.count("{") > _DEEPEST:
-        _refuse_depths(where, record)
-    if "\\ud" in line.lower():
-        _refuse_lone_surrogates(where, record)
-    return record
-
-
-def _refuse_depths(where: str, record: dict[str, object]) -> None:
     # What is nearly too deep for the parser is too deep for whatever comes after it.
-    level: list[object] = [record]
-    for _ in range(_DEEPEST):
-        level = [
-            inner
-            for one in level
-            for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
-        ]
-    if level:
+    if line.count("[") + line.count("{") > _DEEPEST and is_deeper(record, _DEEPEST):
         raise ZerotagError(f"{where}: JSON of more than {_DEEPEST} levels; write text, labels and spans alone")
-
-
-def _refuse_lone_surrogates(where: str, record: dict[str, object]) -> None:
-    # JSON can spell half a character (\ud83d alone); no text file, tokenizer or model can hold one.
-    try:
-        json.dumps(record, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ZerotagError(
-            f"{where}: \\u{ord(error.object[error.start]):04x} is half a character; write both halves or neither"
-        ) from None
+    if "\\ud" in line.lower():
+        check_characters(where, record)
+    return record
 
 
 def table(source: Source, _columns: Columns) -> TableRows:
     """All fields of all lines that are objects."""
 
-    def objects() -> Iterator[tuple[int, dict[str, object]]]:
+    def objects() -> Iterator[tuple[int, dict[str, object] | None]]:
         for line in raw_lines(source):
+            if line.is_blank:
+                continue
+            found = None
             with suppress(ZerotagError):  # which records tells
-                if not line.is_blank:
-                    yield line.number, values(line.where, without_end(line.text))
+                found = values(line.where, without_end(line.text))
+            yield line.number, found
 
     return rows_of_objects(objects)
 

@@ -14,6 +14,7 @@ from zerotag.io.readers import ReaderSpec, RowGroup
 from zerotag.io.rows import SPANS, WORD_LABELS, WORDS, Record, Reject, Row, check_columns, from_record
 from zerotag.io.sources import Position, Source
 from zerotag.io.table_rows import TableRows
+from zerotag.io.tables import class_names_of
 
 _BATCH = 100  # rows; few, since each may have the same text of a megabyte, which the file has but once
 _MOST_UNPACKED = 1 << 30  # bytes of a packed file
@@ -129,4 +130,12 @@ def table(source: Source, _columns: Columns) -> TableRows:
     return TableRows(tuple(schema.names), rows(), schema=schema.remove_metadata())
 
 
-READER = ReaderSpec(table=table, records=records, suffixes=(".parquet",), row_groups=row_groups)
+def class_names(source: Source, name: str) -> tuple[str, ...] | None:
+    """Those that `datasets` and the hub write into the metadata of a file."""
+    with _opened(source) as file:
+        return class_names_of(file.schema_arrow, name)
+
+
+READER = ReaderSpec(
+    table=table, records=records, suffixes=(".parquet",), row_groups=row_groups, class_names=class_names
+)

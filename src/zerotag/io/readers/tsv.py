@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from zerotag.errors import ZerotagError
@@ -23,7 +23,7 @@ def records(source: Source, columns: Columns, start: Position, *, labelled: bool
     for lines in paragraphs(source, start):
         if lines[0].number == 1:
             _refuse_table(lines[0], columns)
-        yield from attempt(lines, partial(_row, labelled=labelled))
+        yield from attempt(lines, partial(row_of, split=_cells, labelled=labelled))
 
 
 def _refuse_table(first: Line, columns: Columns) -> None:
@@ -42,19 +42,24 @@ def _refuse_table(first: Line, columns: Columns) -> None:
         )
 
 
-def _row(lines: Sequence[Line], *, labelled: bool) -> Row:
+def row_of(lines: Sequence[Line], *, split: Callable[[str], list[str]], labelled: bool) -> Row:
+    """A sentence with a word in each line, which `split` parts into columns: the word, others, the label."""
     words = []
     cells = []
     for line in lines:
         text = without_end(line.text)
         if "\r" in text:
             raise ZerotagError(f"{line.where}: a carriage return inside the line; end lines with a line feed")
-        columns = text.split("\t")
+        columns = split(text)
         check_word(line.where, columns[0])
         words.append(columns[0])
         if labelled:
             cells.append((_cell(line.where, columns),))
     return Row(lines[0].where, Sentence.from_words(words), word_labels=tuple(cells))
+
+
+def _cells(line: str) -> list[str]:
+    return line.split("\t")
 
 
 def _cell(where: str, columns: list[str]) -> Cell:
@@ -63,4 +68,4 @@ def _cell(where: str, columns: list[str]) -> Cell:
     return Cell(where, columns[-1], _YES)
 
 
-READER = ReaderSpec(records=records, suffixes=(".tsv", ".conll"))
+READER = ReaderSpec(records=records, suffixes=(".tsv",))

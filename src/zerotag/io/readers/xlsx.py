@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any
 
 from zerotag.errors import ZerotagError
+from zerotag.extras import needed
 from zerotag.io.columns import Columns
-from zerotag.io.problems import excerpt, missing_column, shown
+from zerotag.io.problems import excerpt
 from zerotag.io.readers import ReaderSpec, RowGroup
-from zerotag.io.rows import Record, Reject, Row, from_record
+from zerotag.io.rows import Record, Reject, Row, columns_of_table, from_record
 from zerotag.io.sources import Position, Source
 from zerotag.io.table_rows import TableRows, as_text
 
@@ -20,15 +21,8 @@ _Cells = list[Any]
 
 def records(source: Source, columns: Columns, start: Position, *, labelled: bool) -> Iterator[Record]:
     """A record per row below the header that has a cell with something in it."""
-    names, rows = _sheet(source)
-    wanted = {columns.text: "--text-column"}
-    if labelled:
-        wanted |= dict.fromkeys(columns.labels, "--label-column")
-    for name, option in wanted.items():
-        if name not in names:
-            raise missing_column(source.name, name, names, option)
-        if names.count(name) > 1:
-            raise ZerotagError(f"{source.name}: several columns are called {shown(name)}; rename all but one")
+    _, names, rows = _sheet(source)
+    wanted = columns_of_table(source.name, names, columns, labelled=labelled)
     last = rows[-1][0] if rows else 1
     source.share_is(lambda: number / last)
     for number, cells in rows:
@@ -46,22 +40,19 @@ def _content(where: str, values: dict[str, Any], columns: Columns, labelled: boo
         return Reject(str(error), excerpt(values[columns.text].encode("utf-8", "backslashreplace")))
 
 
-def _sheet(source: Source) -> tuple[list[str], list[tuple[int, _Cells]]]:
-    """The names of the columns, and the rows below with their numbers as Excel shows them."""
-    try:
-        from python_calamine import CalamineError, CalamineWorkbook
-    except ModuleNotFoundError:
-        raise ZerotagError(f"{source.name}: workbooks need a package: pip install 'zerotag[excel]'") from None
+def _sheet(source: Source) -> tuple[int, list[str], list[tuple[int, _Cells]]]:
+    """The row of the header, the names in it, and the rows below; their numbers are those that Excel shows."""
+    calamine = needed(f"{source.name}, a workbook,", "excel", "python_calamine")
     if source.path is None:
         raise ZerotagError(f"{source.name}: a workbook cannot be read from there; give a file")
     with source.opened_for_jumps(_MOST_UNPACKED) as file:
         try:
-            book = CalamineWorkbook.from_filelike(file)
+            book = calamine.CalamineWorkbook.from_filelike(file)
             sheets = map(partial(_rows, book), book.sheet_names)
-            header, *rows = next((rows for rows in sheets if rows), [(0, [])])
-        except CalamineError as error:
+            (top, header), *rows = next((rows for rows in sheets if rows), [(0, [])])
+        except calamine.CalamineError as error:
             raise ZerotagError(f"{source.name}: not a readable workbook ({error}); save it again as .xlsx") from None
-    return [as_text(name).strip() for name in header[1]], rows
+    return top, [as_text(name).strip() for name in header], rows
 
 
 def _rows(book: Any, name: str) -> list[tuple[int, _Cells]]:
@@ -80,11 +71,13 @@ def _value(cell: Any) -> Any:
 
 def table(source: Source, _columns: Columns) -> TableRows:
     """All cells below the header."""
-    names, rows = _sheet(source)
+    top, names, rows = _sheet(source)
     kinds: dict[str, set[type]] = {
         name: {type(cells[k]) for _, cells in rows if cells[k] is not None} for k, name in enumerate(names)
     }
-    return TableRows(tuple(names), rows, kinds)
+    cells_of = dict(rows)
+    all_rows = ((number, cells_of.get(number)) for number in range(top + 1, max(cells_of, default=top) + 1))
+    return TableRows(tuple(names), all_rows, kinds)
 
 
 def row_groups(_: Source) -> list[RowGroup]:

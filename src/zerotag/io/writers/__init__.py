@@ -40,6 +40,9 @@ class TableHead(NamedTuple):
     delimiter: str
     """Between the cells of a CSV file."""
 
+    byte_order_mark: bool
+    """Whether a CSV file begins with one, by which Excel knows UTF-8."""
+
     packing: str
     """.gz, .zst, or nothing."""
 

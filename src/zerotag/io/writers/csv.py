@@ -13,8 +13,9 @@ from zerotag.io.writers.packed import packed_text
 
 
 def write_table(target: Path, head: TableHead, rows: Iterable[Sequence[Any]]) -> None:
-    """A table with a header, separated as the input was."""
+    """A table with a header, separated and marked as the input was."""
     with packed_text(target, head.packing) as file:
+        file.write("\ufeff" * head.byte_order_mark)
         writer = csv.writer(file, delimiter=head.delimiter, lineterminator="\n")
         writer.writerow(head.names)
         writer.writerows([*map(as_text, row)] for row in rows)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, repeat
+from itertools import repeat
 from json.encoder import encode_basestring as _string
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from zerotag.decisions import NO_LABEL, decide_sentence, decide_words, is_blank
+from zerotag.decisions import NO_LABEL, decide_sentence, decide_words, is_blank, runs
 from zerotag.io.writers import Origin, TableHead, WriterSpec
 from zerotag.io.writers.packed import packed_text
 from zerotag.io.writers.style import Style
@@ -33,11 +33,12 @@ def record(labelled: Labelled, label_names: Sequence[str], origin: Origin | None
     """The result as plain data; `start` and `end` count characters (code points) of `text`.
 
     `score` and `label` are those of the strongest label; models of several labels also give `scores` and `labels`.
-    With an origin, `source` and `line` come first.
+    With an origin, `source` and `line` come first; then, for a sentence of a document, its `start` and `end` there.
     """
     several = len(label_names) > 1
     return {
         **(origin._asdict() if origin else {}),
+        **({} if labelled.start is None else {"start": labelled.start, "end": labelled.start + len(labelled.text)}),
         "text": labelled.text,
         **_verdict(labelled, several),
         "words": [
@@ -114,12 +115,15 @@ def _line(
     spans = ", ".join(
         [
             f'{{"text": {_string(sentence.text[start:end])}, "start": {start}, "end": {end}, '
-            f'"label": {label}, "score": {_rounded(score)}}}'
+            f'"label": {label}, "score": {_rounded(max(column.scores[first:after]))}}}'
             for label, column in zip(labels, columns, strict=True)
-            for start, end, score in _runs(sentence.spans, column)
+            for first, after in runs(column.given)
+            for start, end in [(sentence.spans[first][0], sentence.spans[after - 1][1])]
         ]
     )
     place = f'"source": {_string(origin.source)}, "line": {origin.line}, ' if origin else ""
+    if sentence.start is not None:
+        place += f'"start": {sentence.start}, "end": {sentence.start + len(sentence.text)}, '
     return f'{{{place}"text": {_string(sentence.text)}, {verdict}, "words": [{words}], "spans": [{spans}]}}\n'
 
 
@@ -152,16 +156,6 @@ def _verdict_text(scores: Sequence[float], given: Sequence[bool], labels: Sequen
         f'"score": {_rounded(max(scores))}, "label": {strongest}, "scores": {{{by_name}}}, '
         f'"labels": [{", ".join(labels[k] for k in its_labels)}]'
     )
-
-
-def _runs(spans: Sequence[tuple[int, int]], column: _Column) -> Iterator[tuple[int, int, float]]:
-    """Where neighbouring words with a label start and end, and the score of the strongest."""
-    if True not in column.given:
-        return
-    for given, members in groupby(range(len(spans)), key=column.given.__getitem__):
-        if given:
-            run = list(members)
-            yield spans[run[0]][0], spans[run[-1]][1], max(column.scores[run[0] : run[-1] + 1])
 
 
 def _verdict(scored: Labelled | Word, several: bool) -> dict[str, Any]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ROW_GROUP = 8_192  # rows
 
 
-def schema(label_names: Sequence[str], *, origins: bool) -> pa.Schema:
+def schema(label_names: Sequence[str], *, origins: bool, of_documents: bool) -> pa.Schema:
     """The fields of a record; those of `record`, in its order."""
     import pyarrow as pa  # here, because it is slow to load and few need it
 
@@ -34,6 +34,7 @@ def schema(label_names: Sequence[str], *, origins: bool) -> pa.Schema:
     return pa.schema(
         [
             *([("source", pa.string()), ("line", pa.int64())] if origins else []),
+            *([("start", pa.int64()), ("end", pa.int64())] if of_documents else []),
             ("text", pa.string()),
             *verdict,
             ("words", pa.list_(pa.struct([*place, *verdict]))),
@@ -46,7 +47,7 @@ def _encode(scored: Sequence[Scored], style: Style, origins: Sequence[Origin] | 
     """Results as one message of an Arrow stream."""
     import pyarrow as pa
 
-    fields = schema(style.label_names, origins=origins is not None)
+    fields = schema(style.label_names, origins=origins is not None, of_documents=style.of_documents)
     shown: Sequence[Origin | None] = [Origin(encodable(source), line) for source, line in origins or ()]
     results = zip(decided(scored, style), shown or [None] * len(scored), strict=True)
     rows = [record(one, style.label_names, origin) for one, origin in results]
@@ -54,7 +55,8 @@ def _encode(scored: Sequence[Scored], style: Style, origins: Sequence[Origin] | 
 
 
 def _begin(style: Style, origins: bool) -> bytes:
-    return cast(bytes, schema(style.label_names, origins=origins).serialize().to_pybytes())
+    fields = schema(style.label_names, origins=origins, of_documents=style.of_documents)
+    return cast(bytes, fields.serialize().to_pybytes())
 
 
 def assemble(stream: Path, target: Path) -> None:
@@ -85,7 +87,7 @@ def join(files: Sequence[Callable[[], BinaryIO]], target: Path) -> None:
 def _as_written(read: pa.Schema) -> pa.Schema:
     """The fields of a file, without what reading it adds to them."""
     names = [field.name for field in read.field("scores").type] if "scores" in read.names else [""]
-    return schema(names, origins="source" in read.names)
+    return schema(names, origins="source" in read.names, of_documents="start" in read.names)
 
 
 def _write(batches: Iterable[pa.RecordBatch], fields: pa.Schema, target: Path) -> None:

@@ -18,6 +18,8 @@ class Style:
     title: str
     negative: str = "O"
     """How "no label" is written."""
+    of_documents: bool = False
+    """Whether results are of sentences that were cut out of documents, and say where in them they begin."""
     colour: bool = False
     """Whether the `text` format may use terminal colours."""
 
