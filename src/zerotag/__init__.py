@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from zerotag.active.suggest import Suggestion as Suggestion
     from zerotag.active.suggest import suggest as suggest
     from zerotag.config import ModelConfig as ModelConfig
     from zerotag.config import TrainConfig as TrainConfig
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
     from zerotag.io import read as read
     from zerotag.io import read_corrected as read_corrected
     from zerotag.io import read_gold as read_gold
-    from zerotag.labeller import Labeller as Labeller
     from zerotag.labeller import WordLabeller as WordLabeller
     from zerotag.labeller import load as load
+    from zerotag.labelling import Labeller as Labeller
+    from zerotag.render.heatmap.figure import Figure as Figure
+    from zerotag.results import Results as Results
     from zerotag.serve.client import Client as Client
     from zerotag.training.api import train as train
     from zerotag.training.loop import Progress as Progress
@@ -45,16 +48,19 @@ _HOMES = {
     "CorrectedExample": "zerotag.types",
     "Corpus": "zerotag.types",
     "Example": "zerotag.types",
+    "Figure": "zerotag.render.heatmap.figure",
     "GoldExample": "zerotag.types",
     "Labelled": "zerotag.types",
-    "Labeller": "zerotag.labeller",
+    "Labeller": "zerotag.labelling",
     "ModelConfig": "zerotag.config",
     "Progress": "zerotag.training.loop",
     "Report": "zerotag.evaluation.report",
+    "Results": "zerotag.results",
     "Rule": "zerotag.types",
     "Scored": "zerotag.types",
     "Sentence": "zerotag.types",
     "Span": "zerotag.types",
+    "Suggestion": "zerotag.active.suggest",
     "TrainConfig": "zerotag.config",
     "Word": "zerotag.types",
     "WordLabeller": "zerotag.labeller",

@@ -23,6 +23,26 @@ class Calibration:
     positive: float = 0.5
     """Share of the sentences that have the label."""
 
+    threshold: float | None = None
+    """From which on words count as positive. None, as those below, where nothing is known of it."""
+
+    lowest: float | None = None
+    """The word thresholds that sentence labels agree with go from here, with nine chances in ten, ..."""
+
+    highest: float | None = None
+    """... to here."""
+
+    fewest: float | None = None
+    """The share of the words of the sentences calibrated on that the highest of them marks."""
+
+    most: float | None = None
+    """The share that the lowest marks."""
+
+    @property
+    def is_a_guess(self) -> bool:
+        """Whether sentence labels leave open by a factor of two how many words are to be marked."""
+        return self.fewest is not None and self.most is not None and self.most > 2 * self.fewest
+
     def probabilities(self, scores: FloatArray) -> NDArray[np.float64]:
         """How likely words with these scores are to carry the label."""
         return sigmoid(self.stretch * logit(scores) + self.shift)

@@ -1,34 +1,21 @@
-"""The word labeller as people use it: label texts, look at words and spans, save, load, share."""
+"""The word labeller as people use it: it labels texts, learns from corrections, and is saved, loaded and shared."""
 
 from __future__ import annotations
 
-import copy
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import islice
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any
 
-from zerotag.decisions import check_threshold, decide
 from zerotag.errors import ZerotagError
-from zerotag.evaluation.report import Report, evaluate
-from zerotag.explain import NATIVE, create, rules_for, side_by_side
-from zerotag.explain.native import NativeScorer
-from zerotag.inference.predictor import AT_ONCE, Predictor
-from zerotag.io import Columns, read_gold
 from zerotag.io.corrections import as_corrected
 from zerotag.io.hub import located, upload
 from zerotag.io.integrity import WEIGHTS
-from zerotag.io.model_folder import THRESHOLDS, Manifest, read_manifest, write_folder
-from zerotag.io.tables import as_table
-from zerotag.render.heatmap.figure import Figure
+from zerotag.io.model_folder import Manifest, read_manifest, write_folder
+from zerotag.labelling import Labeller
+from zerotag.registry import Registry
 from zerotag.render.model_card import write_model_card
-from zerotag.render.progress import with_bar
-from zerotag.results import Results, several, with_results
-from zerotag.text.alignment import Aligner
-from zerotag.text.segmentation import SEGMENTERS, Text, as_sentence
-from zerotag.types import Corpus, Example, GoldExample, Labelled, Rule, Scored, Sentence
+from zerotag.types import Corpus, CorrectedExample, Example
 
 if TYPE_CHECKING:
     import torch
@@ -36,234 +23,14 @@ if TYPE_CHECKING:
 
     from zerotag.modeling.network import Network
 
-# Torch and the hub are imported on use: a model that was exported to ONNX needs neither.
+__all__ = ["LEARNERS", "Labeller", "WordLabeller", "load"]
 
-MANY_TEXTS = 1_000  # from which on a bar is shown
+# Torch is imported on use: a model that was exported to ONNX needs none.
 
+Learn = Callable[["WordLabeller", Sequence[CorrectedExample], Corpus[Example] | None], "WordLabeller"]
+"""Makes the labeller that has learnt from labelled words and, where there are some, sentences with sentence labels."""
 
-class Labeller:
-    """Labels texts by a network, whatever runs it, and has all that is known of the model."""
-
-    is_in_torch = False
-
-    def __init__(self, predictor: Predictor, aligner: Aligner, manifest: Manifest) -> None:
-        self.predictor = predictor
-        self.aligner = aligner
-        self.manifest = manifest
-        self.segment = SEGMENTERS.get(manifest.model.segmenter)
-
-    @property
-    def label_names(self) -> tuple[str, ...]:
-        """The labels it knows."""
-        return self.manifest.label_names
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """How scores become decisions, one rule per label."""
-        return self.manifest.rules
-
-    def with_rules(self, rules: Sequence[Rule]) -> Self:
-        """The same labeller with other decision rules."""
-        other = copy.copy(self)
-        other.manifest = replace(self.manifest, rules=tuple(rules))
-        return other
-
-    def with_threshold(self, threshold: float | Mapping[str, float]) -> Self:
-        """The same labeller with another word threshold: one number, or one for each label that is to have another.
-
-        Raises:
-            ZerotagError: it is not between 0 and 1, or there is no such label.
-        """
-        by_label = threshold if isinstance(threshold, Mapping) else dict.fromkeys(self.label_names, threshold)
-        for name, value in by_label.items():
-            if name not in self.label_names:
-                raise ZerotagError(f"there is no label {name[:40]!r}; this model has: {', '.join(self.label_names)}")
-            check_threshold(value)
-        return self.with_rules(
-            [
-                replace(rule, word_threshold=float(by_label[name]), origin="given") if name in by_label else rule
-                for name, rule in zip(self.label_names, self.rules, strict=True)
-            ]
-        )
-
-    def tune(self, examples: Any) -> Self:
-        """The same labeller with word thresholds from a few sentences whose words are labelled.
-
-        What the sentence labels of the training say is the prior: five sentences change little, two hundred decide.
-
-        Args:
-            examples: a file with word labels, several, what `zerotag.read_corrected` returns, or results of this
-                labeller that were corrected (`result.corrected`).
-
-        Returns:
-            A labeller, which says that it has seen word labels and of how many sentences. This one stays as it is.
-
-        Raises:
-            ZerotagError: a file cannot be read, or there is no positive word among these.
-            TypeError: the examples are of another kind.
-
-        Example:
-            >>> labeller = labeller.tune("corrected.jsonl")  # doctest: +SKIP
-        """
-        from zerotag.evaluation.tuning import tuned_rules
-
-        chosen = as_corrected(examples, label_names=self.label_names)
-        scored = self.score(example.sentence for example in chosen)
-        rules = tuned_rules([*zip(chosen, scored, strict=True)], self.rules, self.manifest.calibration)
-        if rules == self.rules:
-            raise ZerotagError("there is no positive word among these: label some sentences that have the label")
-        other = self.with_rules(rules)
-        other.manifest = replace(other.manifest, word_labels={**self.manifest.word_labels, THRESHOLDS: len(chosen)})
-        return other
-
-    @overload
-    def label(
-        self,
-        texts: str | Sentence,
-        *,
-        text: None = ...,
-        method: str = ...,
-        threshold: float | Mapping[str, float] | None = ...,
-        batch_size: int | None = ...,
-        progress: bool = ...,
-    ) -> Labelled: ...
-    @overload
-    def label(
-        self,
-        texts: list[Text] | tuple[Text, ...] | Iterator[Text] | list[str] | list[Sentence] | list[list[str]],
-        *,
-        text: None = ...,
-        method: str = ...,
-        threshold: float | Mapping[str, float] | None = ...,
-        batch_size: int | None = ...,
-        progress: bool = ...,
-    ) -> Results: ...
-    @overload
-    def label(
-        self,
-        texts: Any,
-        *,
-        text: str | None = ...,
-        method: str = ...,
-        threshold: float | Mapping[str, float] | None = ...,
-        batch_size: int | None = ...,
-        progress: bool = ...,
-    ) -> Any: ...
-    def label(
-        self,
-        texts: Any,
-        *,
-        text: str | None = None,
-        method: str = "native",
-        threshold: float | Mapping[str, float] | None = None,
-        batch_size: int | None = None,
-        progress: bool = True,
-    ) -> Any:
-        """Find the words of texts that carry a label.
-
-        Args:
-            texts: one text, any number of them, or a table of pandas, polars, pyarrow or datasets. A text is a string,
-                a list of words that are already split, or a `Sentence`.
-            text: the column of the table that has the text. Default: `text`.
-            method: how words are scored; `native` is the model's own way, `lime`, `occlusion` and others explain it.
-            threshold: the score from which a word has the label, or one for each label by name. By default the
-                model's own, or 0.5 for other methods.
-            batch_size: the most texts that are held and go through the network together. Lower it if memory runs out.
-            progress: show a bar in a terminal or a notebook if there are many texts.
-
-        Returns:
-            One result for one text; for several, a list of results in their order, whose `to_frame()` is a table; for a
-            table, a table of the same kind with the columns `zerotag_label`, `zerotag_score`, `zerotag_words` and
-            `zerotag_spans` added, which are empty where the text is.
-
-        Raises:
-            TypeError: the texts are of another kind, or a cell is no text.
-            ZerotagError: a column is missing, or there is one already of those to be added.
-
-        Examples:
-            >>> labeller.label("The pump may fail in winter.").spans  # doctest: +SKIP
-            (Span(text='may', start=9, end=12, label='hedge', score=0.98),)
-            >>> labeller.label(frame, text="comment")["zerotag_words"]  # doctest: +SKIP
-        """
-        decider = self.with_rules(rules_for(method, self.rules))
-        if threshold is not None:
-            decider = decider.with_threshold(threshold)
-
-        def labelled(sentences: Sequence[Sentence]) -> Iterator[Labelled]:
-            found = decider.stream(sentences, method=method, batch_size=batch_size)
-            return with_bar(found, len(sentences)) if progress and len(sentences) >= MANY_TEXTS else found
-
-        table = as_table(texts)
-        if table is not None:
-            return with_results(table, text, self.segment, labelled, self.label_names)
-        if text is not None:
-            raise TypeError("text names a column of a table; texts by themselves have none")
-        if isinstance(texts, str | Sentence):
-            return next(labelled([as_sentence(texts, self.segment)]))
-        return Results(labelled([as_sentence(one, self.segment) for one in several(texts)]), self.label_names)
-
-    def explain(self, text: str, *, methods: Sequence[str] = (NATIVE,), labels: Sequence[str] = ()) -> Figure:
-        """How methods score each word of a text, as a heat map that notebooks draw.
-
-        Args:
-            text: the text.
-            methods: how words are scored, a row for each.
-            labels: the labels to show. Default: all.
-
-        Returns:
-            The figure; `save` writes it as .png, .svg, .html or .json.
-
-        Raises:
-            ZerotagError: there is no such method or label, or no word in the text.
-
-        Example:
-            >>> labeller.explain("It may rain.", methods=["native", "occlusion"]).save("rain.svg")  # doctest: +SKIP
-        """
-        maps, sentence = side_by_side.explain([("", self)], text, methods=methods, labels=labels)
-        return Figure(sentence, tuple(maps))
-
-    def stream(
-        self, sentences: Iterable[Sentence], *, method: str = "native", batch_size: int | None = None
-    ) -> Iterator[Labelled]:
-        """Label any number of sentences in their order, in bounded memory, by the labeller's rules."""
-        for scored in self.score(sentences, method=method, batch_size=batch_size):
-            yield decide(scored, self.label_names, self.rules)
-
-    def score(
-        self, sentences: Iterable[Sentence], *, method: str = "native", batch_size: int | None = None
-    ) -> Iterator[Scored]:
-        """Scores of sentences and words by a method, without decisions, in bounded memory."""
-        at_once = AT_ONCE if batch_size is None else batch_size
-        if at_once < 1:
-            raise ZerotagError(f"batch_size is {at_once}; it must be 1 or more")
-        if method == "native":
-            yield from NativeScorer(self.predictor, self.aligner, at_once=at_once).score(sentences)
-            return
-        scorer = create(method, self)
-        remaining = iter(sentences)
-        while chunk := list(islice(remaining, at_once)):
-            yield from scorer.score(chunk)
-
-    def evaluate(self, gold: str | Path | Corpus[GoldExample], *, method: str = "native") -> Report:
-        """Measure the labeller on labelled sentences: precision, recall and F1 of sentences and words, MAP and more.
-
-        Args:
-            gold: a file with sentence labels and, for some or all sentences, word labels; or what `zerotag.read_gold`
-                returns.
-            method: how words are scored.
-        """
-        corpus = (
-            gold
-            if isinstance(gold, Corpus)
-            else read_gold(gold, columns=Columns(segmenter=self.manifest.model.segmenter), label_names=self.label_names)
-        )
-        if corpus.label_names != self.label_names:
-            raise ZerotagError(
-                f"these sentences have labels {', '.join(corpus.label_names)}; "
-                f"this model has {', '.join(self.label_names)}"
-            )
-        scored = self.score((one.sentence for one in corpus.examples), method=method)
-        return evaluate(zip(corpus.examples, scored, strict=True), self.label_names, rules_for(method, self.rules))
+LEARNERS: Registry[Learn] = Registry("learner", {"few-words": "zerotag.training.few_labels:update"})
 
 
 class WordLabeller(Labeller):
@@ -297,9 +64,8 @@ class WordLabeller(Labeller):
         Examples:
             >>> labeller = labeller.update("corrected.jsonl")  # doctest: +SKIP
         """
-        from zerotag.training.few_labels import update
-
-        return update(self, as_corrected(examples, label_names=self.label_names), sentences)
+        learn = LEARNERS.get("few-words")
+        return learn(self, as_corrected(examples, label_names=self.label_names), sentences)
 
     def save_pretrained(self, save_directory: str | Path) -> None:
         """Write everything that `load` needs into a folder."""

@@ -39,10 +39,10 @@ class Registry(Generic[T]):
 
     def names(self) -> tuple[str, ...]:
         """Every name that can be asked for: the library's own first, then those of other packages."""
-        return (*self._own, *sorted(name for name in _of_others(self.group) if name not in self._own))
+        return (*self._own, *sorted(name for name in plugins(self.group) if name not in self._own))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._own or name in _of_others(self.group)
+        return name in self._own or name in plugins(self.group)
 
     def get(self, name: str) -> T:
         """The entry with a name; the library's own cannot be replaced by another package.
@@ -58,7 +58,7 @@ class Registry(Generic[T]):
         if name in self._own:
             module, _, attribute = self._own[name].partition(":")
             return cast(T, getattr(import_module(module), attribute))
-        entry = _of_others(self.group).get(name)
+        entry = plugins(self.group).get(name)
         if entry is None:
             raise ZerotagError(
                 f"unknown {self.kind} {name[:40]!r}; there are: {', '.join(self.names())}; "
@@ -72,6 +72,6 @@ class Registry(Generic[T]):
 
 
 @cache
-def _of_others(group: str) -> dict[str, EntryPoint]:
+def plugins(group: str) -> dict[str, EntryPoint]:
     """The entry points of a group, by name; looked up once, as it means to search all installed packages."""
     return {entry.name: entry for entry in entry_points(group=group)}
