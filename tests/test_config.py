@@ -1,10 +1,16 @@
+import ast
+import inspect
+import re
 from dataclasses import asdict, fields, replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from zerotag.config import PLAIN, PRESETS, ChosenTrainConfig, ModelConfig, TrainConfig, from_dict
+from zerotag.config import ChosenTrainConfig, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
+from zerotag.presets import PLAIN, PRESETS
+from zerotag.saved_settings import from_dict
 
 NAN = float("nan")
 
@@ -22,6 +28,7 @@ OUT_OF_RANGE: list[tuple[type[ModelConfig] | type[TrainConfig], str, list[Any]]]
     (TrainConfig, "word_weight", [-0.1, 101, NAN]),
     (TrainConfig, "calibrated", ["no", 1]),
     (TrainConfig, "batch_size", [0]),
+    (TrainConfig, "group_by_length", ["no", 1]),
     (TrainConfig, "learning_rate", [0.0, -1e-5, 1.5, NAN]),
     (TrainConfig, "optimizer", ["sgd"]),
     (TrainConfig, "warmup", [-0.1, 101, NAN]),
@@ -40,7 +47,7 @@ WRONG_TYPE: list[tuple[type[ModelConfig] | type[TrainConfig], str, Any, str]] = 
     (ModelConfig, "encoder", None, "a text"),
     (ModelConfig, "tokenization", None, "a text"),
     (ModelConfig, "head", ["cls"], "a text"),
-    (ModelConfig, "head", "max", "soft-attention or cls"),
+    (ModelConfig, "head", "max", "soft-attention or cls or logistic-regression"),
     (ModelConfig, "depth", "two", "a whole number; leave it out"),
     (ModelConfig, "depth", 2.0, "a whole number; leave it out"),
     (ModelConfig, "beta", "1", "a number"),
@@ -141,6 +148,7 @@ def test_the_paper_preset_is_the_paper() -> None:
 def test_what_was_published_has_no_teacher_and_a_fixed_threshold(preset: str) -> None:
     model, training = PRESETS[preset]
     assert (training.teacher_epochs, training.calibrated, model.attention_size) == (0, False, 100)
+    assert training.group_by_length == (preset == "bilstm"), "the paper draws its batches at random"
 
 
 def test_several_teachers_without_an_epoch_are_refused() -> None:
@@ -216,3 +224,23 @@ def test_an_unknown_setting_is_refused_with_those_that_exist() -> None:
     with pytest.raises(ZerotagError, match=r"^unknown setting 'betta'; there are: encoder, .*beta") as caught:
         from_dict(ModelConfig, {"betta": 2.0})
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [ModelConfig, TrainConfig])
+def test_every_setting_says_its_default(kind: type) -> None:
+    """In the text below it, of which the site makes the page of settings; and it is the default that it has."""
+    (body,) = (node.body for node in ast.parse(inspect.getsource(kind)).body if isinstance(node, ast.ClassDef))
+    texts = {
+        one.target.id: ast.literal_eval(text.value)
+        for one, text in pairwise(body)
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and isinstance(text, ast.Expr)
+    }
+    assert list(texts) == [field.name for field in fields(kind)]
+    for field in fields(kind):
+        said = re.search(r"Default( \(None\))?: ([^ ,;.]+(?:\.\d+)?)", " ".join(texts[field.name].split()))
+        assert said, field.name
+        assert bool(said[1]) == (field.default is None), field.name
+        if isinstance(field.default, bool):
+            assert said[2] == str(field.default).lower()
+        elif isinstance(field.default, int | float):
+            assert float(said[2]) == field.default, field.name
