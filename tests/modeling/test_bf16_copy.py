@@ -12,10 +12,10 @@ import torch
 import tiny
 from zerotag.config import ModelConfig
 from zerotag.inference import torch_predictor as inference
-from zerotag.inference.predictor import PipelinedPredictor
-from zerotag.inference.torch_predictor import TorchPredictor, predict
+from zerotag.inference.predictor import PipelinedPredictor, predict
+from zerotag.inference.torch_predictor import TorchPredictor
 from zerotag.labeller import WordLabeller
-from zerotag.modeling.bf16_copy import FusedLayers, StandIn, fuse, lean
+from zerotag.modeling.bf16_copy import Bf16Copy, FusedLayers, for_inference, fuse
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.training.teacher import Teacher
 from zerotag.types import Sentence
@@ -100,7 +100,7 @@ def test_a_lean_copy_says_the_same_to_rounding(family: str, device: str) -> None
     made.network.to(device)
     before = {name: value.clone() for name, value in made.network.state_dict().items()}
     made.network.train()
-    copied = lean(made.network)
+    copied = for_inference(made.network)
     assert not any(module.training for module in copied.modules())
     assert made.network.training
     assert {value.dtype for value in copied.encoder.parameters()} == {torch.bfloat16}
@@ -129,15 +129,15 @@ def without_dropout(network: Network) -> Network:
 def test_a_stand_in_finds_the_gradients_of_its_network(family: str) -> None:
     made = _labeller(family)
     network, batch = without_dropout(made.network).eval(), _batch(made, 9, 2, 4)
-    stand_in = StandIn(network, torch.float32)
+    copied = Bf16Copy(network, torch.float32)
     with torch.no_grad():
         for weight in network.encoder.parameters():
             weight.mul_(1.1)
-    stand_in.take_weights()
+    copied.take_weights()
     expected = _gradients_after(network, network, batch)
     network.zero_grad()
-    _gradients_after(stand_in.network, network, batch)
-    stand_in.give_gradients()
+    _gradients_after(copied.network, network, batch)
+    copied.give_gradients()
     found = {name: weight.grad for name, weight in network.named_parameters()}
     assert found.keys() == expected.keys()
     for name, gradient in found.items():
@@ -159,16 +159,16 @@ def test_a_stand_in_drops_attention_as_its_network_does() -> None:
     batch = _batch(made, 9, 2, 4)
     rates = {layer.attention.attn.dropout.p for layer in _layers(made.network)}
     assert rates == {made.network.encoder.config.attention_probs_dropout_prob} != {0.0}
-    stand_in = StandIn(made.network, torch.float32)
-    for network in (made.network.train(), stand_in.network.train()):
+    copied = Bf16Copy(made.network, torch.float32)
+    for network in (made.network.train(), copied.network.train()):
         without_dropout(network)
     expected = made.network.encode(batch)
     real = batch.attention_mask.bool()
-    assert {layer.attention.attn._dropout for layer in _layers(stand_in.network)} == rates
-    assert (stand_in.network.encode(batch) - expected)[real].abs().max() > 1e-3
-    for layer in _layers(stand_in.network):
+    assert {layer.attention.attn._dropout for layer in _layers(copied.network)} == rates
+    assert (copied.network.encode(batch) - expected)[real].abs().max() > 1e-3
+    for layer in _layers(copied.network):
         layer.attention.attn._dropout = 0.0
-    torch.testing.assert_close(stand_in.network.encode(batch)[real], expected[real], rtol=0, atol=2e-6)
+    torch.testing.assert_close(copied.network.encode(batch)[real], expected[real], rtol=0, atol=2e-6)
 
 
 def _layers(network: Network) -> Any:
@@ -182,20 +182,20 @@ def test_gradients_are_numbers_also_where_all_attention_scores_are_far_below_zer
     encoder: Any = made.network.encoder
     with torch.no_grad():
         encoder.encoder.relative_attention_bias.weight.sub_(200)
-    stand_in = StandIn(made.network.to(device).train())
-    stand_in.network.train()
+    copied = Bf16Copy(made.network.to(device).train())
+    copied.network.train()
     batch = _moved(_batch(made, 9, 2, 4), device)
-    output = stand_in.network(batch)
+    output = copied.network(batch)
     assert output.token_logits is not None
     output.token_logits[batch.token_mask].sum().backward()
-    stand_in.give_gradients()
+    copied.give_gradients()
     gradients = [weight.grad for weight in made.network.parameters() if weight.grad is not None]
     assert len(gradients) > 20
     assert all(gradient.isfinite().all() for gradient in gradients)
 
 
 class AsOnGpu(TorchPredictor):
-    """Runs the lean copy on the processor."""
+    """Runs the bfloat16 copy on the processor."""
 
     def _ready(self, _: torch.device) -> Network:
         return super()._ready(torch.device("cuda"))
@@ -242,9 +242,9 @@ def test_what_runs_on_a_gpu_does_not_depend_on_the_company(monkeypatch: pytest.M
     made = _labeller()
     monkeypatch.setattr(inference, "TorchPredictor", AsOnGpu)
     encoded = made.aligner.encode([Sentence.from_words(WORDS[i : i + n]) for i, n in enumerate((3, 40, 9, 9, 1))])
-    together = predict(made.network, made.aligner, encoded)
+    together = predict(TorchPredictor(made.network), made.aligner, encoded)
     for one, prediction in zip(encoded, together, strict=True):
-        (alone,) = predict(made.network, made.aligner, [one])
+        (alone,) = predict(TorchPredictor(made.network), made.aligner, [one])
         np.testing.assert_allclose(prediction.sentence_scores, alone.sentence_scores, rtol=0, atol=0.02)
         assert prediction.token_scores is not None
         assert alone.token_scores is not None

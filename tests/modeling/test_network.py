@@ -11,7 +11,8 @@ from zerotag.config import ModelConfig
 from zerotag.modeling.heads import SoftAttention, attention_weights
 from zerotag.modeling.losses import loss
 from zerotag.modeling.network import Network, TensorBatch
-from zerotag.text.alignment import Aligner, Batch, Encoded, best_windows
+from zerotag.text.alignment import Aligner, Encoded, best_windows
+from zerotag.text.batches import Batch
 from zerotag.types import Sentence
 
 CPU = torch.device("cpu")

@@ -19,12 +19,12 @@ from zerotag.modeling.network import Network
 _ALIGNMENT = 16  # of the rows of an attention bias: fused attention would copy any other
 
 
-def can_be_lean(network: Network) -> bool:
+def is_transformer(network: Network) -> bool:
     """Whether it has a transformer; an LSTM has its own fused kernels."""
     return hasattr(network.encoder.config, "num_attention_heads")
 
 
-def lean(network: Network, dtype: torch.dtype = torch.bfloat16) -> Network:
+def for_inference(network: Network, dtype: torch.dtype = torch.bfloat16) -> Network:
     """A copy for inference: the encoder in bfloat16, and so the factors of the one large product of each head."""
     made = _half(network, dtype)
     heads: list[Any] = [module for module in made.modules() if isinstance(module, SoftAttention)]
@@ -53,8 +53,8 @@ def fuse(network: Network) -> None:
             layer.intermediate = FusedIntermediate(within)
 
 
-class Twin(NamedTuple):
-    """A weight of a stand-in's encoder, and those of the network whose rows it has, one below the other."""
+class CopiedWeight(NamedTuple):
+    """A weight of the copy's encoder, and those of the network whose rows it has, one below the other."""
 
     made: nn.Parameter
     wholes: tuple[nn.Parameter, ...]
@@ -64,8 +64,8 @@ class Twin(NamedTuple):
         return torch.split(of, [len(whole) for whole in self.wholes])
 
 
-class StandIn:
-    """A lean copy that computes the gradients of a network, which keeps its weights in full precision.
+class Bf16Copy:
+    """A bfloat16 copy that computes the gradients of a network, which keeps its weights in full precision.
 
     Under autocast every product converts its inputs, weights and gradients by itself: hundreds of small kernels. Here
     the weights are converted at once before a step, and their gradients after it.
@@ -75,25 +75,25 @@ class StandIn:
         self.network = _half(network, dtype)
         self.network.encoder.requires_grad_(True)
         wholes = dict(network.encoder.named_parameters())
-        self._twins = [
-            Twin(made, (wholes[name],) if name in wholes else FusedAttention.parts(name, wholes))
+        self._copied = [
+            CopiedWeight(made, (wholes[name],) if name in wholes else FusedAttention.parts(name, wholes))
             for name, made in self.network.encoder.named_parameters()
         ]
 
     @torch.no_grad()
     def take_weights(self) -> None:
         """Have the weights that the network has now."""
-        rows = [part for twin in self._twins for part in twin.rows(twin.made)]
-        torch._foreach_copy_(rows, [whole for twin in self._twins for whole in twin.wholes])
+        rows = [part for one in self._copied for part in one.rows(one.made)]
+        torch._foreach_copy_(rows, [whole for one in self._copied for whole in one.wholes])
 
     def give_gradients(self) -> None:
         """Give the network the gradients that were found here. Those of the head are its own."""
         wholes: list[Tensor] = []
         gradients: list[Tensor] = []
-        for twin in self._twins:
-            if twin.made.grad is not None:
-                wholes += twin.wholes
-                gradients += twin.rows(twin.made.grad)
+        for one in self._copied:
+            if one.made.grad is not None:
+                wholes += one.wholes
+                gradients += one.rows(one.made.grad)
         given = [torch.empty_like(whole) for whole in wholes]
         torch._foreach_copy_(given, gradients)
         for whole, gradient in zip(wholes, given, strict=True):

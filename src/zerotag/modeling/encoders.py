@@ -8,9 +8,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import nn
@@ -18,14 +19,15 @@ from transformers import AutoModel, AutoTokenizer, PreTrainedConfig, PreTrainedM
 from transformers.utils import logging
 from transformers.utils.hub import cached_file
 
-from zerotag.config import PACKAGED_ENCODER, ModelConfig
+from zerotag.config import LEXICAL, PACKAGED_ENCODER, ModelConfig
 from zerotag.errors import ZerotagError
 from zerotag.io.checked_files import read_json_object
 from zerotag.modeling.encoder_config import bounded_parameters, foreign_config
+from zerotag.modeling.network import Network
 from zerotag.registry import Registry
 from zerotag.text import aligners
-from zerotag.text.alignment import Aligner
-from zerotag.types import Sentence
+from zerotag.text.alignment import Aligner, Encoded
+from zerotag.types import BoolArray, Sentence
 
 FEWEST_SUBWORDS = 16  # where there are no files, transformers makes up a tokenizer that knows only special tokens
 ENCODERS_VARIABLE = "ZEROTAG_ENCODERS"
@@ -43,6 +45,20 @@ PACKAGED_SHA256 = {
 """Every file of the packaged encoder that is read, weights and tokenizer alike."""
 
 
+class Fit(Protocol):
+    """Gives a network all its weights."""
+
+    def __call__(
+        self,
+        network: Network,
+        sentences: Sequence[Encoded],
+        labels: BoolArray,
+        dev_sentences: Sequence[Encoded],
+        dev_labels: BoolArray,
+    ) -> None:
+        """From training and development sentences and their labels, (sentences, K)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderSpec:
     """An encoder that is not pre-trained, as the registry has it; it has no layers that teachers could read."""
@@ -56,8 +72,13 @@ class EncoderSpec:
     tokenization: str = "text"
     """The name of the aligner that makes its batches."""
 
+    fit: Fit | None = None
+    """What gives a network with this encoder its weights at once, where they are not learnt in steps."""
 
-ENCODERS: Registry[EncoderSpec] = Registry("encoder", {"bilstm": "zerotag.research.bilstm:ENCODER"})
+
+ENCODERS: Registry[EncoderSpec] = Registry(
+    "encoder", {"bilstm": "zerotag.research.bilstm:ENCODER", LEXICAL[0]: "zerotag.training.unigrams:ENCODER"}
+)
 """Encoders by name, beside those that are loaded from a folder or the Hugging Face hub."""
 
 
@@ -157,6 +178,11 @@ def truncate(encoder: PreTrainedModel, depth: int) -> None:
     encoder.config.num_hidden_layers = depth
 
 
+def takes_vectors(encoder: PreTrainedModel) -> bool:
+    """Whether an encoder can be given the vectors of sub-words in place of their numbers, so that it has a table."""
+    return "inputs_embeds" in signature(encoder.forward).parameters
+
+
 def position_limit(encoder: PreTrainedModel) -> int:
     """The longest input the encoder has positions for, special tokens included."""
     for name, module in encoder.named_modules():
@@ -230,10 +256,10 @@ def _drop_pooler(encoder: PreTrainedModel) -> None:
 
 
 def _locate(name: str) -> str:
-    if name == PACKAGED_ENCODER:
-        return str(packaged_folder())
-    kept = Path(os.environ.get(ENCODERS_VARIABLE, "."), name)
-    return str(kept) if kept.is_dir() else name
+    kept = os.environ.get(ENCODERS_VARIABLE)
+    if kept is not None and Path(kept, name).is_dir():
+        return str(Path(kept, name))
+    return str(packaged_folder()) if name == PACKAGED_ENCODER else name
 
 
 def packaged_folder() -> Path:

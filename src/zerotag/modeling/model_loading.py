@@ -18,7 +18,8 @@ from zerotag.io.model_folder import Manifest
 from zerotag.modeling.encoder_config import RUNS_CODE, saved_config
 from zerotag.modeling.encoders import aligner_for, empty_encoder, position_limit, registered
 from zerotag.modeling.network import Network, TensorBatch
-from zerotag.text.alignment import Aligner, Batch
+from zerotag.text.alignment import Aligner
+from zerotag.text.batches import Batch
 from zerotag.text.probe import probe
 from zerotag.types import FloatArray
 

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 
 from zerotag.config import HEADS, ModelConfig
 from zerotag.modeling.heads import Classifier, HeadOutput
-from zerotag.text.alignment import Batch
+from zerotag.text.batches import Batch
 
 
 class TensorBatch(NamedTuple):
