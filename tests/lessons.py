@@ -9,7 +9,8 @@ from torch import Tensor, nn
 import tiny
 from zerotag.config import ChosenTrainConfig, ModelConfig
 from zerotag.modeling.network import Network
-from zerotag.text.alignment import Aligner, Batch
+from zerotag.text.alignment import Aligner
+from zerotag.text.batches import Batch
 from zerotag.types import Sentence
 
 RATES = (0.01, 0.02, 0.005, 0.01, 0.003, 0.001)

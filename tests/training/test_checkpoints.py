@@ -12,7 +12,6 @@ import tiny
 from crashes import crashes, make
 from zerotag.errors import ZerotagError
 from zerotag.modeling.network import Network
-from zerotag.training import checkpoints as checkpoint
 from zerotag.training.checkpoints import Checkpoints, EpochRecord, Position, position_in
 
 
@@ -126,7 +125,9 @@ def test_another_fingerprint_is_refused_at_once(tmp_path: Path, of_teacher: bool
     with pytest.raises(ZerotagError) as caught:
         Checkpoints(tmp_path, "another")
     message = str(caught.value)
-    assert message.startswith(f"{tmp_path} holds an unfinished training with other settings or data: ")
+    assert message.startswith(
+        f"{tmp_path} holds an unfinished training with other settings or data, or of another zerotag: "
+    )
     assert "\n" not in message
 
 
@@ -218,15 +219,14 @@ def test_a_training_that_goes_on_meanwhile_is_not_called_damaged(
     its_network, optimizer = trained(1)
     checkpoints = Checkpoints(tmp_path, "print")
     checkpoints.save(its_network, optimizer, Position(epoch=1))
-    newest = checkpoint._newest
+    read = Path.read_text
 
-    def newest_until_then(folder: Path) -> Path | None:
-        found = newest(folder)
-        monkeypatch.setattr(checkpoint, "_newest", newest)
+    def read_after_the_next_was_saved(path: Path) -> str:
+        monkeypatch.setattr(Path, "read_text", read)
         checkpoints.save(its_network, optimizer, Position(epoch=2))
-        return found
+        return read(path)
 
-    monkeypatch.setattr(checkpoint, "_newest", newest_until_then)
+    monkeypatch.setattr(Path, "read_text", read_after_the_next_was_saved)
     assert position_in(tmp_path).epoch == 2
 
 

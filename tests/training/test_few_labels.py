@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,15 +80,15 @@ def test_words_that_say_what_the_model_says_change_nothing_for_the_worse(labelle
     assert after >= before - 0.01
 
 
-def test_with_sentences_it_goes_on_only_where_held_out_words_say_so(
+def test_with_sentences_it_goes_as_far_as_held_out_words_say(
     labeller: WordLabeller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     examples = by_convention(24, seed=5)
     corrected = update(labeller, examples)
-    monkeypatch.setattr(few_labels, "_it_helps_to_go_on", lambda *_: False)
+    monkeypatch.setattr(few_labels, "STEPS_BETWEEN", (0.0,))
     stayed = update(labeller, examples, toy.corpus(60))
     assert all(torch.equal(weight, weights(corrected)[name]) for name, weight in weights(stayed).items())
-    monkeypatch.setattr(few_labels, "_it_helps_to_go_on", lambda *_: True)
+    monkeypatch.setattr(few_labels, "STEPS_BETWEEN", (0.0, 0.5, 1.0))
     went_on = update(labeller, examples, toy.corpus(60))
     assert not torch.equal(
         weights(went_on)["head.attention_hidden.weight"], weights(stayed)["head.attention_hidden.weight"]
@@ -98,16 +99,29 @@ def test_with_sentences_it_goes_on_only_where_held_out_words_say_so(
     assert all(torch.equal(weight, weights(again)[name]) for name, weight in weights(went_on).items())
 
 
-def test_held_out_words_decide(labeller: WordLabeller, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A network that is better on them, and one that is as good."""
-    examples, corpus = by_convention(24, seed=5), toy.corpus(40)
-    better = labeller.update(by_convention(60, seed=6))
-    given = (labeller, examples, corpus, corpus, lambda _: None)
-    monkeypatch.setattr(few_labels, "refit", lambda *_: (labeller, ()))
-    monkeypatch.setattr(few_labels, "_go_on", lambda *_: labeller)
-    assert not few_labels._it_helps_to_go_on(*given)
-    monkeypatch.setattr(few_labels, "_go_on", lambda *_: better)
-    assert few_labels._it_helps_to_go_on(*given)
+def test_the_step_that_predicts_held_out_words_best_is_taken(
+    labeller: WordLabeller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between a network that knows the convention, and one whose scores say the contrary."""
+    knows = labeller.update(by_convention(60, seed=6))
+    contrary = copy.deepcopy(knows)
+    with torch.no_grad():
+        for weight in contrary.network.head.attention_score.parameters():  # type: ignore[union-attr]
+            weight.mul_(-1)
+    monkeypatch.setattr(few_labels, "refit", lambda *_: (knows, ()))
+    monkeypatch.setattr(few_labels._Course, "_gone_on", lambda *_: contrary)
+    found = update(labeller, by_convention(24, seed=5), toy.corpus(20))
+    assert all(torch.equal(weight, weights(knows)[name]) for name, weight in weights(found).items())
+
+
+def test_halfway_between_two_networks_weights_are_the_mean(labeller: WordLabeller) -> None:
+    other = copy.deepcopy(labeller)
+    with torch.no_grad():
+        for weight in other.network.parameters():
+            weight.add_(2)
+    halfway, both = weights(few_labels.between(labeller, other, 0.5)), (weights(labeller), weights(other))
+    name = "head.attention_hidden.weight"
+    assert torch.allclose(halfway[name], (both[0][name] + both[1][name]) / 2)
 
 
 def test_training_with_words_is_the_zero_shot_model_updated(labeller: WordLabeller, tmp_path: Path) -> None:
@@ -134,10 +148,10 @@ def test_it_is_refused_what_says_nothing(labeller: WordLabeller) -> None:
 
 def test_features_and_weights_make_the_networks_own_scores(labeller: WordLabeller) -> None:
     sentences = [one.sentence for one in toy.gold(5)]
-    features, logits = word_features(labeller.network, labeller.aligner, labeller.aligner.encode(sentences))
+    read = word_features(labeller.network, labeller.aligner, labeller.aligner.encode(sentences))
     head = labeller.network.head
     weight, bias = head.attention_score.weight.detach().numpy(), head.attention_score.bias.detach().numpy()  # type: ignore[union-attr,operator]
-    for scored, its_features, its_logits in zip(labeller.score(sentences), features, logits, strict=True):
+    for scored, (its_features, its_logits) in zip(labeller.score(sentences), read, strict=True):
         assert its_features[:, 0] @ weight[0] + bias[0] == pytest.approx(its_logits[:, 0], abs=1e-4)
         assert 1 / (1 + np.exp(-its_logits)) == pytest.approx(scored.word_scores, abs=1e-5)
 
@@ -162,10 +176,9 @@ def test_labels_without_a_positive_word_stay_as_they_are() -> None:
         )
         for one in toy.gold(12)
     ]
-    updated, (hedge, fault) = refit(two, examples)
+    updated, (_, fault) = refit(two, examples)
     assert not fault.change.any()
     assert fault.word_threshold == two.rules[1].word_threshold
     before, after = (one.network.state_dict()["head.attention_score.weight"] for one in (two, updated))
     assert torch.equal(before[1], after[1])
-    assert hedge.reliability >= 0
     assert replace(two.manifest, calibration=()) == two.manifest

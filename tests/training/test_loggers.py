@@ -16,7 +16,7 @@ import zerotag
 from commands import CommandLine
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
-from zerotag.training.loggers import logger, told, values
+from zerotag.training.loggers import logger, logging_to, values
 from zerotag.training.loop import Progress
 
 SETTINGS = TrainConfig(teacher_epochs=1, epochs=2, batch_size=8)
@@ -89,7 +89,7 @@ def test_what_mlflow_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         end_run=lambda: heard.append("end"),
     )
     monkeypatch.setitem(sys.modules, "mlflow", double)
-    with told("mlflow:hedges", {"epochs": 2}, lambda _: None) as tell:
+    with logging_to("mlflow:hedges", {"epochs": 2}, lambda _: None) as tell:
         tell(reached())
     assert heard == [("experiment", "hedges"), "run", {"epochs": 2}, ({"loss": 0.5, "epoch": 1.0}, 7), "end"]
 
@@ -111,7 +111,7 @@ def test_what_weights_and_biases_are_told(monkeypatch: pytest.MonkeyPatch) -> No
     def stop(_: Progress) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), told("wandb", {"epochs": 2}, stop) as tell:
+    with pytest.raises(KeyboardInterrupt), logging_to("wandb", {"epochs": 2}, stop) as tell:
         tell(reached())
     assert heard == ["zerotag", {"epochs": 2}, ({"loss": 0.5, "epoch": 1.0}, 7), "finish"]
 
@@ -129,8 +129,18 @@ def test_what_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ZerotagError, match="unknown logger 'tensorbored'; there are: tensorboard, mlflow, wandb"):
         logger("tensorbored")
     monkeypatch.setitem(sys.modules, "mlflow", None)
-    with pytest.raises(ZerotagError, match=r"mlflow is not installed .*: pip install 'zerotag\[mlflow\]'"):
+    with pytest.raises(ZerotagError, match=r"this logger needs mlflow: pip install 'zerotag\[mlflow\]'"):
         logger("mlflow")
+
+
+def test_what_cannot_be_started_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def init(**_: str) -> None:
+        raise RuntimeError("no server\tat 127.0.0.1\nand many lines more")
+
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=init))
+    with pytest.raises(ZerotagError) as caught:
+        logger("wandb")
+    assert str(caught.value) == "wandb cannot be started: no server\u2409at 127.0.0.1"
 
 
 def test_the_command_line(encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

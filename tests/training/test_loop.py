@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 import torch
@@ -17,7 +16,6 @@ import toy
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.labeller import WordLabeller
-from zerotag.training.loop import Run
 from zerotag.training.recipe import Progress, train
 from zerotag.training.steps import Part, Steps
 
@@ -33,7 +31,7 @@ def _every_step_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def _every_step_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("zerotag.training.loop.CHECKPOINT_SECONDS", 0.0)
-    monkeypatch.setattr(Run, "_saving_took", mock.PropertyMock(return_value=0.0), raising=False)
+    monkeypatch.setattr("zerotag.training.loop.SAVINGS_APART", 0)
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +173,7 @@ def test_a_teacher_that_stops_early_takes_its_steps_off_what_is_left(
 ) -> None:
     """It gets no better in two epochs; so does the network after it, which ends the training."""
     f1s = iter([0.5, 0.4, 0.3, 0.9, 0.8, 0.7])
-    monkeypatch.setattr(Run, "_on_dev", lambda _: (next(f1s), 0.5))
+    monkeypatch.setattr("zerotag.training.loop.on_dev", lambda *_: (next(f1s), 0.5))
     settings = replace(QUICK, teacher_epochs=5, epochs=4, patience=2, tolerance=0.0)
     seen: list[Progress] = []
     labeller = train(toy.corpus(40), model=model, training=settings, on_progress=seen.append)
@@ -190,14 +188,14 @@ def test_a_teacher_that_stops_early_takes_its_steps_off_what_is_left(
 def test_the_time_left_is_what_the_rest_takes_at_this_pace(model: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two seconds a step: after step n of the twelve, 2 × (12 - n) are left, whoever is being trained."""
     now = 0.0
-    step = Run._step
+    take = Steps.take
 
-    def timed(run: Run, indices: list[int]) -> None:
+    def timed(steps: Steps, parts: list[Part], **settings: Any) -> Tensor:
         nonlocal now
-        step(run, indices)
         now += 2.0
+        return take(steps, parts, **settings)
 
-    monkeypatch.setattr(Run, "_step", timed)
+    monkeypatch.setattr(Steps, "take", timed)
     monkeypatch.setattr("zerotag.training.loop.time.monotonic", lambda: now)
     seen: list[Progress] = []
     train(toy.corpus(40), model=model, training=QUICK, on_progress=seen.append)

@@ -11,10 +11,11 @@ from torch import Tensor
 from transformers import AutoModel
 
 import tiny
-from zerotag.config import PLAIN, ModelConfig, TrainConfig
+from zerotag.config import ModelConfig, TrainConfig
 from zerotag.modeling.heads import HeadOutput
 from zerotag.modeling.losses import WHOLE, loss, taught_loss
 from zerotag.modeling.network import Network, TensorBatch
+from zerotag.presets import PLAIN
 from zerotag.text.alignment import Aligner
 from zerotag.training.objectives import each_head, plain, taught
 from zerotag.training.teacher import Teacher

@@ -13,7 +13,8 @@ from transformers import AutoModel, BertConfig, BertModel
 
 import tiny
 from zerotag.config import ModelConfig
-from zerotag.inference.torch_predictor import predict
+from zerotag.inference.predictor import predict
+from zerotag.inference.torch_predictor import TorchPredictor
 from zerotag.modeling.encoders import truncate
 from zerotag.modeling.heads import HeadOutput
 from zerotag.modeling.network import Network, TensorBatch, read_with
@@ -63,15 +64,22 @@ def worth_of(teacher: Network, aligner: Aligner, *texts: str, positive: int | No
 
 DULL, HIDDEN = 0.05, 0.01
 
+Script = tuple[Mapping[str, float], Mapping[str, float]]
+"""Of one label: the words that have a score of their own, and those that lend one."""
+
 
 class Scripted(Network):
-    """A teacher whose scores can be followed: a cue has its own, and lends one to the word after it while in view."""
+    """A teacher whose scores can be followed: a cue has its own, and lends one to the word after it while in view.
 
-    def __init__(self, *labels: tuple[Mapping[str, float], Mapping[str, float]]) -> None:
+    It is read twice, as teachers are: the lowest layers say what the upper ones do, unless `below` says otherwise.
+    """
+
+    def __init__(self, *labels: Script, below: Sequence[Script] = ()) -> None:
         nn.Module.__init__(self)
         self.nothing = nn.Parameter(torch.zeros(1))
         vocabulary = tiny.tokenizer().get_vocab()
-        self._labels = [[{vocabulary[word]: score for word, score in part.items()} for part in one] for one in labels]
+        scripts = [*labels, *(below or labels)]
+        self._labels = [[{vocabulary[word]: score for word, score in part.items()} for part in one] for one in scripts]
         self.sentences_read = 0
 
     def encode(self, batch: TensorBatch) -> Tensor:
@@ -111,6 +119,15 @@ def test_a_word_may_lose_to_any_of_the_three_strongest_but_no_further(aligner: A
         text = f"the {lender} at " + " ".join(f"{word} the" for word in lenders if word != lender)
         (worth,) = worth_of(teacher, aligner, text)
         assert worth[2] == pytest.approx(0.5 * (DULL if is_hidden else 0.5) / 0.81, rel=1e-4), lender
+
+
+def test_a_word_may_lose_to_those_that_the_lowest_layers_name(aligner: Aligner) -> None:
+    """`holds` has its score from `may`, which three words outdo in the upper layers, and none in the lowest."""
+    own = {"pump": 0.9, "valve": 0.88, "night": 0.87, "may": 0.6}
+    for below, left in ((own, 0.8), ({"may": 0.9}, DULL)):
+        teacher = Scripted((own, {"may": 0.8}), below=[(below, {})])
+        (worth,) = worth_of(teacher, aligner, "the pump the valve the night the may holds .")
+        assert worth[8] == pytest.approx(0.8 * left / 0.81, rel=1e-4)
 
 
 def test_the_only_word_is_the_best(aligner: Aligner) -> None:
@@ -234,7 +251,7 @@ def words(count: int) -> Sentence:
 
 def everything_else(teacher: Teacher, aligner: Aligner, sentence: Encoded, hidden: Sequence[int]) -> Tensor:
     """The scores of a sentence and of all its tokens but some."""
-    (prediction,) = predict(teacher, aligner, [sentence])
+    (prediction,) = predict(TorchPredictor(teacher), aligner, [sentence])
     assert prediction.token_scores is not None
     rest = np.delete(prediction.token_scores, hidden, axis=0)
     return torch.from_numpy(np.concatenate([prediction.sentence_scores[None], rest]))
@@ -390,7 +407,7 @@ def test_a_teacher_of_few_layers_is_not_asked_about_lone_words(
 
 def test_what_hiding_a_word_costs_the_verdict(aligner: Aligner) -> None:
     """The verdict is the best word's score: hiding `may` leaves that of `leaks`; hiding `leaks` costs nothing."""
-    reading = Scripted(({"may": 0.9, "leaks": 0.8}, {}), ({}, {}))
+    reading = Scripted(({"may": 0.9, "leaks": 0.8}, {}), below=[({}, {})])
     (one,) = observe(reading, aligner, encoded(aligner, "may leaks at ."), np.array([[True]]))
     may = np.log(0.9 / 0.1) - np.log(0.8 / 0.2)
     assert one.cost[:, 0].tolist() == pytest.approx([may, 0, 0, 0], abs=1e-4)

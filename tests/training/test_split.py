@@ -1,5 +1,6 @@
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -61,6 +62,21 @@ def test_the_seed_decides() -> None:
     assert split(corpus, 0.1, 3) != split(corpus, 0.1, 4)
 
 
+def test_the_same_text_is_never_on_both_sides() -> None:
+    """Not with other labels either; a text that is there often is held out as a whole."""
+    once = _corpus([(i % 2 == 0, False) for i in range(40)])
+    contradicting = tuple(replace(one, labels=(not one.labels[0], False)) for one in once.examples[:10])
+    corpus = replace(once, examples=(*once.examples, *once.examples, *contradicting))
+    for seed in range(20):
+        train, dev = split(corpus, 0.3, seed)
+        texts = [{one.sentence.text for one in part.examples} for part in (train, dev)]
+        assert not texts[0] & texts[1]
+        assert len(texts[1]) == 12
+        assert len(train) + len(dev) == 90
+
+
 def test_no_two_alike_leave_nothing_to_hold_out() -> None:
-    with pytest.raises(ZerotagError, match=r"^no two training sentences have the same labels: give a development set"):
+    with pytest.raises(
+        ZerotagError, match=r"^no two different training sentences have the same labels: give a development set"
+    ):
         split(_corpus([(True, False), (False, True), (True, True)]), 0.1, 1)

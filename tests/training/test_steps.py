@@ -17,13 +17,14 @@ import tiny
 import toy
 from lessons import CONFIG, LABELS, RATES, TRAINING, lessons, network_and_aligner, without_dropout
 from zerotag.config import ChosenTrainConfig, ModelConfig
-from zerotag.modeling.bf16_copy import StandIn
+from zerotag.modeling.bf16_copy import Bf16Copy
 from zerotag.modeling.losses import Share, taught_loss
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.alignment import Aligner
 from zerotag.training.objectives import Objective, each_head, plain, taught
 from zerotag.training.optimizers import optimizer
-from zerotag.training.recipe import reproducible, train
+from zerotag.training.recipe import train
+from zerotag.training.reproducible import reproducible
 from zerotag.training.steps import Part, Steps
 from zerotag.training.teacher import Teacher
 from zerotag.types import Sentence
@@ -79,7 +80,7 @@ def test_steps_with_a_stand_in_are_those_of_its_network(family: str) -> None:
     losses = take_all(network, taught(TRAINING), aligner)
 
     steps = Steps(pupil, taught(TRAINING), optimizer(pupil, TRAINING), clipped=True)
-    steps._stand_in = StandIn(pupil, torch.float32)  # which there is on a GPU only, in half precision
+    steps._copy = Bf16Copy(pupil, torch.float32)  # which there is on a GPU only, in half precision
     for lesson, rate, loss in zip(lessons(aligner), RATES, losses, strict=True):
         assert steps.take([Part(*lesson)], rate=rate, seed=0).item() == pytest.approx(loss, rel=1e-3)
     for name, weight in network.state_dict().items():
@@ -106,9 +107,9 @@ def test_gradients_are_clipped_only_where_they_should_be(clipped: bool) -> None:
 
 @pytest.mark.parametrize("objective", [plain, taught])
 @pytest.mark.parametrize("loss", ["cross-entropy", "squared"])
-@pytest.mark.parametrize("stand_in", [False, True])
+@pytest.mark.parametrize("copied", [False, True])
 def test_a_batch_in_parts_gives_what_it_gives_at_once(
-    loss: str, stand_in: bool, objective: Callable[[ChosenTrainConfig], Objective]
+    loss: str, copied: bool, objective: Callable[[ChosenTrainConfig], Objective]
 ) -> None:
     network, aligner = network_and_aligner("mpnet")
     without_dropout(network)
@@ -129,7 +130,7 @@ def test_a_batch_in_parts_gives_what_it_gives_at_once(
     for parts in (at_once, in_parts):
         pupil = copy.deepcopy(network)
         steps = Steps(pupil, objective(training), optimizer(pupil, training), clipped=False)
-        steps._stand_in = StandIn(pupil, torch.float32) if stand_in else None
+        steps._copy = Bf16Copy(pupil, torch.float32) if copied else None
         losses.append(steps.take(parts, rate=0.0, seed=0).item())
         gradients.append([p.grad for p in pupil.parameters() if p.grad is not None])
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)

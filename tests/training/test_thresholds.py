@@ -11,12 +11,31 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from zerotag.training.thresholds import ORIGIN, best_expected_f1, rule_from_sentence_labels, threshold
-from zerotag.types import FloatArray, Rule
+from zerotag.calibration import Calibration
+from zerotag.training.thresholds import (
+    ORIGIN,
+    added_up,
+    best_expected_f1,
+    calibration_from_sentence_labels,
+    rule_from_sentence_labels,
+    second_derivatives,
+    word_threshold,
+)
+from zerotag.types import BoolArray, FloatArray, Rule
 
 
 def scores(*values: float) -> FloatArray:
     return np.array(values, np.float32)
+
+
+def threshold(words: Sequence[FloatArray], labels: BoolArray) -> float:
+    found = calibration_from_sentence_labels(words, labels).threshold
+    assert found is not None
+    return found
+
+
+def rule(words: Sequence[FloatArray], sentences: FloatArray, labels: BoolArray) -> Rule:
+    return rule_from_sentence_labels(calibration_from_sentence_labels(words, labels), sentences, labels)
 
 
 # The threshold with the highest expected F1
@@ -73,14 +92,14 @@ def test_the_threshold_of_separable_words_is_between_them() -> None:
     found = threshold(words, labels)
     assert 0.2 < found < 0.7
     sentences = np.where(labels, 0.3, 0.1).astype(np.float32)
-    rule = rule_from_sentence_labels(words, sentences, labels)
-    assert rule == Rule(word_threshold=found, sentence_threshold=rule.sentence_threshold, origin=ORIGIN)
-    assert 0.1 < rule.sentence_threshold < 0.3
+    chosen = rule(words, sentences, labels)
+    assert chosen == Rule(word_threshold=found, sentence_threshold=chosen.sentence_threshold, origin=ORIGIN)
+    assert 0.1 < chosen.sentence_threshold < 0.3
 
 
 @pytest.mark.parametrize("label", [True, False])
 def test_nothing_is_learnt_from_sentences_of_one_kind(label: bool) -> None:
-    assert rule_from_sentence_labels([scores(0.1, 0.9)] * 4, scores(0.1, 0.2, 0.8, 0.9), np.full(4, label)) == Rule()
+    assert rule([scores(0.1, 0.9)] * 4, scores(0.1, 0.2, 0.8, 0.9), np.full(4, label)) == Rule()
     assert Rule().origin == "fixed"
 
 
@@ -95,19 +114,24 @@ def test_sentences_of_any_length_and_order_count() -> None:
 
 @given(st.data())
 def test_it_is_always_a_threshold(data: st.DataObject) -> None:
-    """No warning, no infinity, and some word is always found; extreme scores and labels that deny them included."""
+    """No warning, no infinity; some word is found, and no more than half; extreme scores and labels included."""
     score = st.floats(0, 1, width=32) | st.sampled_from([0.0, 1e-38, 0.5, 1.0])
     words = [
         scores(*one) for one in data.draw(st.lists(st.lists(score, min_size=1, max_size=5), min_size=1, max_size=8))
     ]
     labels = np.array(data.draw(st.lists(st.booleans(), min_size=len(words), max_size=len(words))))
     sentences = scores(*(data.draw(score) for _ in words))
-    rule = rule_from_sentence_labels(words, sentences, labels)
-    assert 0 <= rule.word_threshold <= 1
-    assert 0 <= rule.sentence_threshold <= 1
-    if rule.origin == ORIGIN:
-        assert any(rule.words(one).any() for one in words)
-        assert any(rule.sentence(float(one)) for one in sentences)
+    chosen = rule(words, sentences, labels)
+    assert 0 <= chosen.word_threshold <= 1
+    assert 0 <= chosen.sentence_threshold <= 1
+    if chosen.origin == ORIGIN:
+        flat = np.concatenate(words)
+        marked, half = chosen.words(flat).sum(), max(1, len(flat) // 2)
+        if (flat == flat.max()).sum() <= half:
+            assert 1 <= marked <= half
+        elif flat.max() < 0.99:
+            assert not marked, "most words are alike"
+        assert any(chosen.sentence(float(one)) for one in sentences)
 
 
 # Sentences drawn from known probabilities
@@ -163,8 +187,74 @@ def test_so_is_a_distortion_of_the_scores_of_sentences(stretch: float, shift: fl
     labels = draw.random(2000) < probabilities
     seen = expit(stretch * logit(probabilities) + shift).astype(np.float32)
     words = [scores(0.2, 0.4)] * 2000
-    rule = rule_from_sentence_labels(words, seen, labels)
+    chosen = rule(words, seen, labels)
     best = max(expected_f1(probabilities >= one, probabilities) for one in np.linspace(0.1, 0.9, 500))
-    meant = expit((logit(rule.sentence_threshold) - shift) / stretch)
+    meant = expit((logit(chosen.sentence_threshold) - shift) / stretch)
     assert meant == pytest.approx(best / 2, abs=0.03)
     assert best < 0.85, "else it would be 0.5, nearly"
+
+
+# How sure it is
+
+
+def test_the_interval_narrows_with_sentences_and_holds_the_threshold() -> None:
+    widths = []
+    for sentences in (40, 1500):
+        world = World(0.15, sentences=sentences)
+        words = world.seen_as(1.0, 0.0)
+        found = calibration_from_sentence_labels(words, world.labels)
+        assert found.threshold is not None
+        assert found.lowest is not None
+        assert found.highest is not None
+        assert found.lowest <= found.threshold <= found.highest
+        flat = np.concatenate(words)
+        assert (found.fewest, found.most) == ((flat >= found.highest).mean(), (flat >= found.lowest).mean())
+        widths.append(found.highest - found.lowest)
+    assert widths[1] < 0.6 * widths[0]
+
+
+def test_the_interval_holds_the_best_threshold_of_most_worlds() -> None:
+    held = 0
+    for seed in range(12):
+        world = World(0.15, seed=seed, sentences=200)
+        words = world.seen_as(0.7, -1.0)
+        found = calibration_from_sentence_labels(words, world.labels)
+        assert found.lowest is not None
+        assert found.highest is not None
+        held += any(world.regret(words, one) < 0.003 for one in np.linspace(found.lowest, found.highest, 30))
+    assert held >= 10
+
+
+def test_nothing_is_known_of_sentences_of_one_kind() -> None:
+    assert calibration_from_sentence_labels([scores(0.1, 0.9)] * 4, np.ones(4, bool)) == Calibration(positive=1.0)
+    assert not Calibration(positive=1.0).is_a_guess
+
+
+def test_no_more_than_half_of_the_words_are_marked() -> None:
+    """Every word is likelier than not to be positive, so the best would be to mark them all."""
+    values = scores(0.9, 0.8, 0.7, 0.6)
+    assert best_expected_f1(values, np.full(4, 0.8)) == pytest.approx(0.6)
+    assert word_threshold(values, np.full(4, 0.8)) == pytest.approx(0.75)
+    tied = scores(0.9, 0.7, 0.7, 0.7)
+    assert word_threshold(tied, np.full(4, 0.8)) == pytest.approx(0.8)
+    alike = scores(0.7, 0.7, 0.7, 0.2)
+    assert word_threshold(alike, np.full(4, 0.8)) == pytest.approx(0.85), "none, since most are alike"
+    assert word_threshold(values, np.array([0.9, 0.1, 0.0, 0.0])) == best_expected_f1(
+        values, np.array([0.9, 0.1, 0, 0])
+    )
+
+
+def test_evidence_adds_up_by_hand() -> None:
+    """Of 3 and 4: 7 if they are independent, 5 by squares, 4 if the strongest counts."""
+    evidence, starts = np.array([3.0, 4.0, 2.0]), np.array([0, 2])
+    assert added_up(evidence, starts, 1.0).tolist() == [7, 2]
+    assert added_up(evidence, starts, 2.0).tolist() == pytest.approx([5, 2])
+    assert added_up(evidence, starts, np.inf).tolist() == [4, 2]
+
+
+def test_second_derivatives_of_a_parabola() -> None:
+    def parabola(place: NDArray[np.float64]) -> float:
+        x, y = place
+        return float(3 * x * x - 2 * x * y + y * y + x - 5)
+
+    np.testing.assert_allclose(second_derivatives(parabola, np.array([0.3, -1.0])), [[6, -2], [-2, 2]], atol=1e-8)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import torch
 
 import tiny
 import toy
-from zerotag.config import PLAIN, ModelConfig, TrainConfig
-from zerotag.training.loop import Run
+from zerotag.config import ModelConfig, TrainConfig
+from zerotag.modeling.network import Network
+from zerotag.presets import PLAIN
+from zerotag.text.alignment import Aligner
+from zerotag.training.loop import EncodedCorpus, on_dev
 from zerotag.training.recipe import train
 from zerotag.types import Corpus, Example, Rule
 
@@ -29,11 +31,11 @@ def dev_sets(monkeypatch: pytest.MonkeyPatch) -> list[list[float]]:
     """The labels that epochs are judged by."""
     seen: list[list[float]] = []
 
-    def on_dev(run: Any) -> tuple[float, float]:
-        seen.append(run._dev_set.labels[:, 0].tolist())
+    def on_dev(_: Network, __: Aligner, dev_set: EncodedCorpus) -> tuple[float, float]:
+        seen.append(dev_set.labels[:, 0].tolist())
         return 0.5, 0.5
 
-    monkeypatch.setattr(Run, "_on_dev", on_dev)
+    monkeypatch.setattr("zerotag.training.loop.on_dev", on_dev)
     return seen
 
 
@@ -62,7 +64,7 @@ def test_a_given_development_set_is_used_and_nothing_split_off(
 
 def test_development_scores_by_hand(model: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two labels; sentence scores 0.9, 0.6, 0.2 and 0.5, 0.4, 0.3 for gold 1, 0, 1 and 1, 1, 0."""
-    from zerotag.inference.torch_predictor import Prediction
+    from zerotag.inference.predictor import Prediction
 
     gold = [(True, True), (False, True), (True, False)]
     scores = [[0.9, 0.5], [0.6, 0.4], [0.2, 0.3]]
@@ -73,13 +75,12 @@ def test_development_scores_by_hand(model: ModelConfig, monkeypatch: pytest.Monk
         "zerotag.training.loop.predict", lambda *_: [Prediction(torch.tensor(s).numpy(), None) for s in scores]
     )
     found: list[tuple[float, float]] = []
-    on_dev = Run._on_dev
 
-    def watched(run: Run) -> tuple[float, float]:
-        found.append(on_dev(run))
+    def watched(network: Network, aligner: Aligner, dev_set: EncodedCorpus) -> tuple[float, float]:
+        found.append(on_dev(network, aligner, dev_set))
         return found[-1]
 
-    monkeypatch.setattr(Run, "_on_dev", watched)
+    monkeypatch.setattr("zerotag.training.loop.on_dev", watched)
     train(corpus, dev, model=model, training=replace(PLAIN, epochs=1))
     ((f1, cross_entropy),) = found
     # a: one hit, one false alarm, one miss: 1/2; b: one hit, one miss: 2/3.

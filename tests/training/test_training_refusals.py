@@ -89,7 +89,7 @@ MIXED = [(True,), (False,)] * 10
         (
             toy.with_labels(*[tuple(bool(i >> k & 1) for k in range(4)) for i in range(12)], names=tuple("abcd")),
             None,
-            "no two training sentences have the same labels: give a development set with --dev",
+            "no two different training sentences have the same labels: give a development set with --dev",
         ),
     ],
 )

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from zerotag import presets
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.io.corrections import as_corrected
@@ -17,9 +18,9 @@ from zerotag.io.in_memory import as_training_data
 from zerotag.io.training_data import TrainingData, overlap
 from zerotag.labeller import WordLabeller
 from zerotag.render.progress import TrainingProgress
-from zerotag.training import few_labels, recipe
+from zerotag.training import cautions, few_labels, recipe
 from zerotag.training.exclusive import are_exclusive, exclusive_rules
-from zerotag.training.loggers import Logger, told
+from zerotag.training.loggers import Logger, logging_to
 from zerotag.training.loop import Progress
 
 if TYPE_CHECKING:
@@ -38,9 +39,11 @@ def train(
     label_names: Sequence[str] | None = None,
     dev: Any = None,
     words: Any = None,
-    exclusive: bool | Literal["auto"] = "auto",
     encoder: str | Path | None = None,
+    exclusive: bool | Literal["auto"] = "auto",
+    start: WordLabeller | str | Path | None = None,
     segmenter: str | None = None,
+    preset: str = "default",
     model: ModelConfig | None = None,
     training: TrainConfig | None = None,
     checkpoints: str | Path | None = None,
@@ -68,14 +71,18 @@ def train(
         dev: development sentences, of the same kind as `data`: they choose the epoch and the thresholds. By default a
             tenth of the training sentences is taken.
         words: some sentences with labelled words: files, or what `zerotag.read_corrected` returns.
-        exclusive: whether the labels exclude one another, so that a sentence or word gets one of them. By default they
-            do if every training sentence has exactly one of several labels.
         encoder: the pre-trained encoder to start from: a folder, or a name on the Hugging Face hub. By default the
             packaged one, all-MiniLM-L6-v2, which knows English.
+        exclusive: whether the labels exclude one another, so that a sentence or word gets one of them. By default they
+            do if every training sentence has exactly one of several labels.
+        start: a labeller, or the folder of one, that goes on learning from `words`, instead of a new one. `data` may
+            then be None; where it is not, its sentences are learnt from as well.
         segmenter: what splits texts into words, by its registered name. Default: `standard`, for languages written with
             spaces. The model keeps it.
-        model: other settings of the network.
-        training: other settings of the training, such as `TrainConfig(seed=2)`.
+        preset: the settings to start from, by name: `default` is the recipe, `lexical` a baseline that knows nothing of
+            a word but the word itself and is trained in seconds; `zerotag.presets.PRESETS` has them all.
+        model: all settings of the network, instead of the preset's.
+        training: all settings of the training, instead of the preset's, such as `TrainConfig(seed=2)`.
         checkpoints: a folder to keep the unfinished training in. Called again with the same arguments after a kill, it
             goes on there and ends with the same model. Delete the folder once the model is saved.
         device: `cpu`, `cuda` or `cuda:N`. By default a GPU if there is one.
@@ -99,7 +106,10 @@ def train(
         >>> labeller = zerotag.train(texts, labels, label="hedge")  # doctest: +SKIP
         >>> labeller.label("The pump may fail in winter.").spans  # doctest: +SKIP
     """
-    settings = _settings(model or ModelConfig(), encoder, segmenter)
+    earlier = _earlier(start, words, dev, device)
+    preset_model, preset_training = presets.preset(preset)
+    settings = _settings(model, preset_model, encoder, segmenter) if earlier is None else earlier.manifest.model
+    training = training or preset_training
     held = partial(
         as_training_data,
         text=text,
@@ -109,33 +119,54 @@ def train(
         segmenter=settings.segmenter,
         strict=strict,
     )
-    found = held(data, labels)
-    corpus = found.corpus
-    dev_found = None if dev is None else held(dev, label_names=corpus.label_names)
-    _warn_of_problems(found, dev_found)
+    place = None if checkpoints is None else Path(checkpoints)
     shown, tell = _progress(progress)
-    exclude = are_exclusive(corpus, exclusive)
-    plan = asdict(settings) | asdict(training or TrainConfig())
-    with shown, told(log_to, plan, tell) as tell_all:
+    if earlier is not None:
+        examples = as_corrected(words, label_names=earlier.label_names)
+        found = None if data is None else held(data, labels, label_names=earlier.label_names)
+        _warn_of_problems(found, None)
+        with shown:
+            corpus = None if found is None else found.corpus
+            return few_labels.update(earlier, examples, corpus, checkpoints=place, on_progress=tell)
+    found = held(data, labels)
+    dev_found = None if dev is None else held(dev, label_names=found.corpus.label_names)
+    _warn_of_problems(found, dev_found)
+    _warn(caution for name, caution in presets.LEFT_OUT.items() if name == preset)
+    _warn(cautions.about_data(found.corpus, None if dev_found is None else dev_found.corpus, training))
+    exclude = are_exclusive(found.corpus, exclusive)
+    with shown, logging_to(log_to, asdict(settings) | asdict(training), tell) as tell_all:
         labeller = recipe.train(
-            corpus,
+            found.corpus,
             None if dev_found is None else dev_found.corpus,
             model=settings,
             training=training,
-            checkpoints=None if checkpoints is None else Path(checkpoints),
+            checkpoints=place,
             device=device,
             on_progress=tell_all,
         )
         if exclude:
-            labeller = labeller.with_rules(exclusive_rules(labeller.rules, corpus))
+            labeller = labeller.with_rules(exclusive_rules(labeller.rules, found.corpus))
+        _warn(cautions.about_model(labeller.manifest))
         if words is None:
             return labeller
         examples = as_corrected(words, label_names=labeller.label_names)
-        dev_corpus = None if dev_found is None else dev_found.corpus
-        return few_labels.update(labeller, examples, corpus, dev_corpus, on_progress=tell)
+        return few_labels.update(labeller, examples, found.corpus, checkpoints=place, on_progress=tell)
 
 
-def _warn_of_problems(found: TrainingData, dev: TrainingData | None) -> None:
+def _earlier(
+    start: WordLabeller | str | Path | None, words: Any, dev: Any, device: str | torch.device | None
+) -> WordLabeller | None:
+    """The labeller to go on from, if there is one."""
+    if start is None:
+        return None
+    if words is None:
+        raise ZerotagError("start goes on from a labeller with labelled words: give sentences that have some as words")
+    if dev is not None:
+        raise ZerotagError("dev: with start, labelled words that are held out decide; leave it out")
+    return start if isinstance(start, WordLabeller) else WordLabeller.from_pretrained(start, device=device)
+
+
+def _warn_of_problems(found: TrainingData | None, dev: TrainingData | None) -> None:
     """Log the rows that were left out, and what looks odd in the others."""
     for which, one in (("training", found), ("development", dev)):
         if one is not None and one.problems:
@@ -143,19 +174,27 @@ def _warn_of_problems(found: TrainingData, dev: TrainingData | None) -> None:
             _log.warning("%s of %s %s rows are left out: %s", f"{count:,}", f"{one.rows:,}", which, first)
         for remark in () if one is None else one.remarks:
             _log.warning("%s data: %s", which, remark)
-    if dev is not None and (shared := overlap(found.corpus, dev.corpus)):
+    if found is not None and dev is not None and (shared := overlap(found.corpus, dev.corpus)):
         _log.warning(
             "%s of %s development sentences are in the training data, too", f"{shared:,}", f"{len(dev.corpus):,}"
         )
 
 
-def _settings(model: ModelConfig, encoder: str | Path | None, segmenter: str | None) -> ModelConfig:
+def _warn(told: Iterable[str]) -> None:
+    for caution in told:
+        _log.warning("%s", caution)
+
+
+def _settings(
+    model: ModelConfig | None, of_preset: ModelConfig, encoder: str | Path | None, segmenter: str | None
+) -> ModelConfig:
     """The settings of the network with those that were given by themselves."""
-    given: dict[str, Any] = {"encoder": None if encoder is None else str(encoder), "segmenter": segmenter}
+    named = {"encoder": None if encoder is None else str(encoder), "segmenter": segmenter}
+    given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     for name, value in given.items():
-        if value is not None and getattr(model, name) not in (value, getattr(ModelConfig(), name)):
+        if model is not None and getattr(model, name) not in (value, getattr(ModelConfig(), name)):
             raise ZerotagError(f"{name} is {value!r} and model has {getattr(model, name)!r}: name one of them")
-    return replace(model, **{name: value for name, value in given.items() if value is not None})
+    return replace(model or of_preset, **given)
 
 
 def _progress(

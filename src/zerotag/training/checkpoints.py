@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from zerotag.errors import ZerotagError
-from zerotag.io.files import delete_our_folder, disk, explained, whole_folder
+from zerotag.io.files import delete_our_folder, disk, explained, make_folders, whole_folder
 from zerotag.modeling.network import Network
 
 
@@ -55,7 +55,13 @@ class Position:
 _TEACHER = "teacher-"
 """How folders with the checkpoints of teachers begin, within that of their training."""
 
-_OURS = ("step-", "best-", ".step-", ".best-", _TEACHER)  # how other names in a folder of checkpoints begin
+_WORDS = "words-"
+"""How those begin of the trainings by labelled words that follow; they are fingerprinted by themselves."""
+
+_NESTED = (_TEACHER, _WORDS)
+_OURS = ("step-", "best-", ".step-", ".best-", f".{_TEACHER}", *_NESTED)
+"""How names in a folder of checkpoints begin."""
+
 _NETWORK, _OPTIMIZER, _POSITION = "network.safetensors", "optimizer.safetensors", "position.json"
 
 
@@ -76,15 +82,27 @@ class Checkpoints:
                 its_fingerprint, _ = _read_position(newest)
             if its_fingerprint != fingerprint:
                 raise ZerotagError(
-                    f"{folder} holds an unfinished training with other settings or data: "
+                    f"{folder} holds an unfinished training with other settings or data, or of another zerotag: "
                     "repeat those to finish it, delete the folder to start anew, or choose another --out"
                 )
+
+    @property
+    def folder(self) -> Path:
+        """Where they are."""
+        return self._folder
 
     def of_teacher(self, number: int) -> Checkpoints:
         """Those of one of the training's teachers, in a folder within."""
         checkpoints = copy.copy(self)
         checkpoints._folder = self._training / f"{_TEACHER}{number + 1}"
         return checkpoints
+
+    @classmethod
+    def by_words(cls, training: Path, name: str, fingerprint: str) -> Checkpoints:
+        """Those of a training by labelled words, in a folder within that of the training it follows."""
+        folder = training / f"{_WORDS}{name}"
+        make_folders(folder)
+        return cls(folder, fingerprint)
 
     def save(self, network: Network, optimizer: Optimizer, position: Position) -> None:
         """Write a checkpoint and drop the ones before it. At the end, the best weights are all that is needed."""
@@ -96,7 +114,7 @@ class Checkpoints:
             document = {"fingerprint": self._fingerprint, **asdict(position)}
             (new / _POSITION).write_text(json.dumps(document))
         for old in self._folder.iterdir():
-            if old not in (newest, self._best(position.best_epoch)) and not old.name.startswith(_TEACHER):
+            if old not in (newest, self._best(position.best_epoch)) and not old.name.startswith(_NESTED):
                 disk.remove(old)
 
     def resume(self, network: Network, optimizer: Optimizer) -> Position:

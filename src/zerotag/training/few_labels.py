@@ -2,10 +2,9 @@
 
 The labelled words correct the pseudo-labels, rather than stand beside them: first the last layer of the word scorer is
 fitted to them (`refit`), which costs seconds and needs no other sentence. Where there are sentences with sentence
-labels, the corrected network then scores those, and goes on learning from both: labelled words as they are, its own
-corrected scores elsewhere. How much of the latter it replays is how much of the uncertainty about held-out labelled
-words the corrected scores take away, and whether it goes on at all is up to labelled sentences that are held out for
-that; no other word label is asked.
+labels, the corrected network then learns from both: labelled words as they are, and elsewhere what it believes of words
+itself. The result is the network somewhere between the corrected one and the one that went on: the point on the
+straight line between their weights that predicts labelled words best which were held out. No other word label is asked.
 """
 
 from __future__ import annotations
@@ -14,45 +13,45 @@ import copy
 import math
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from zerotag.calibration import Calibration
+from zerotag.calibration import Calibration, logit
 from zerotag.config import ChosenTrainConfig
 from zerotag.errors import ZerotagError
-from zerotag.evaluation.few_words import LabelledWords, best_threshold, posterior
-from zerotag.evaluation.metrics import average_precision
-from zerotag.inference.torch_predictor import device_of
+from zerotag.evaluation.few_words import LabelledWords, cross_entropy, log_odds, posterior, threshold_from_few_words
+from zerotag.io.locks import only_us
 from zerotag.io.model_folder import NETWORK
 from zerotag.labeller import WordLabeller
 from zerotag.modeling.heads import SoftAttention
 from zerotag.text.alignment import on_tokens
 from zerotag.text.printable import counted
-from zerotag.training.checked_corpus import check_corpus
 from zerotag.training.checkpoints import Checkpoints
 from zerotag.training.loop import Around, EncodedCorpus, Progress, Run
 from zerotag.training.objectives import taught
-from zerotag.training.recipe import reproducible
-from zerotag.training.refit import Refitted, refit
-from zerotag.training.split import split
-from zerotag.types import Corpus, CorrectedExample, Example, FloatArray, Rule
+from zerotag.training.recipe import fingerprint
+from zerotag.training.refit import refit
+from zerotag.training.reproducible import reproducible
+from zerotag.types import Corpus, CorrectedExample, Example, FloatArray
 
 FEWEST_PASSES, MOST_PASSES = 3, 12  # over labelled sentences: fewer of them need more
 SENTENCES_SEEN = 2_000  # labelled ones, all passes together, unless there are too many or too few for that
-HELD_OUT_ONE_IN = 4  # labelled sentences, to tell whether it helps to go on
+REPLAYED = 1.0  # sentences with pseudo-labels, for each labelled one that is seen
 RATE_SHARE = 0.5  # of the peak rate of the training before: the network is nearly there
+FEWEST_FOLDS, MOST_FOLDS = 3, 10
+HELD_OUT = 60  # labelled sentences are enough to tell how far to go: more cost another training
+STEPS_BETWEEN = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the way from the corrected network to the one that went on
 
 
 def update(
     labeller: WordLabeller,
     examples: Sequence[CorrectedExample],
     sentences: Corpus[Example] | None = None,
-    dev: Corpus[Example] | None = None,
     *,
+    checkpoints: Path | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> WordLabeller:
     """A labeller that has learnt from labelled words; the one that was given stays as it is.
@@ -62,160 +61,193 @@ def update(
         examples: sentences with labelled words.
         sentences: sentences with sentence labels, to go on learning from with corrected pseudo-labels. Without them
             the last layer alone learns.
-        dev: development sentences for thresholds; by default a part of `sentences`.
+        checkpoints: a folder to keep what is unfinished in; after a kill it goes on there. Delete it at the end.
         on_progress: told after each step.
 
     Raises:
         ZerotagError: the labeller does not score words, or no word of these is positive.
     """
     if not isinstance(labeller.network.head, SoftAttention):
-        raise ZerotagError("this model is a plain sentence classifier (head cls): labelled words cannot teach it")
+        raise ZerotagError(
+            f"a model with head {labeller.manifest.model.head} cannot learn from labelled words: "
+            "train one with soft attention, the default"
+        )
     if not any(any(word) for example in examples for word in example.word_labels):
         raise ZerotagError("there is no positive word among these: label some sentences that have the label")
-    network = labeller.network
-    with reproducible(labeller.manifest.training.seed, device_of(network)):
-        corrected, results = refit(labeller, examples)
-        rules = [
-            replace(rule, word_threshold=one.word_threshold, origin=_origin(len(examples)))
-            for rule, one in zip(labeller.rules, results, strict=True)
-        ]
-        corrected = _signed(corrected.with_rules(rules), len(examples))
+    device = next(labeller.network.parameters()).device
+    with tempfile.TemporaryDirectory() as scratch, reproducible(labeller.manifest.training.seed, device):
         if sentences is None:
-            return corrected
-        check_corpus(sentences, dev)
-        if dev is None:
-            training = labeller.manifest.training
-            sentences, dev = split(sentences, training.dev_share, training.seed)
-        if not _it_helps_to_go_on(labeller, examples, sentences, dev, on_progress):
-            return corrected
-        gone_on = _go_on(corrected, examples, sentences, results, dev, on_progress, Around(before=1))
-        return _decided_by(corrected, gone_on, dev)
-
-
-def _origin(count: int) -> str:
-    return f"word labels of {counted(count, 'sentence')}, from which the network learnt, too"
+            updated, _ = refit(labeller, examples)
+        else:
+            place = checkpoints or Path(scratch)
+            with only_us(place):
+                updated = _Course(labeller, examples, sentences, place, on_progress).to_the_end()
+    return _signed(updated, len(examples))
 
 
 def _signed(labeller: WordLabeller, count: int) -> WordLabeller:
-    """With the number of labelled sentences in its manifest."""
+    """With the number of labelled sentences in its manifest, and as the origin of its thresholds."""
     known = labeller.manifest.word_labels
-    manifest = replace(labeller.manifest, word_labels={**known, NETWORK: known.get(NETWORK, 0) + count})
+    origin = f"word labels of {counted(count, 'sentence')}, from which the network learnt, too"
+    manifest = replace(
+        labeller.manifest,
+        rules=tuple(replace(rule, origin=origin) for rule in labeller.rules),
+        word_labels={**known, NETWORK: known.get(NETWORK, 0) + count},
+    )
     return WordLabeller(labeller.network, labeller.tokenizer, manifest)
 
 
-def _go_on(
-    corrected: WordLabeller,
-    examples: Sequence[CorrectedExample],
-    sentences: Corpus[Example],
-    results: Sequence[Refitted],
-    dev: Corpus[Example],
-    on_progress: Callable[[Progress], None],
-    around: Around,
-) -> WordLabeller:
-    """Learn from labelled words and corrected pseudo-labels together; thresholds are still those from before."""
-    aligner, manifest = corrected.aligner, corrected.manifest
-    network = copy.deepcopy(corrected.network)
-    reliability = float(np.mean([one.reliability for one in results]))
-    train_set = _mixed(corrected, examples, sentences, reliability)
-    before = ChosenTrainConfig(**asdict(manifest.training))
-    training = replace(before, epochs=1, learning_rate=RATE_SHARE * before.learning_rate)
-    with tempfile.TemporaryDirectory() as scratch:
-        torch.manual_seed(training.seed)
-        dev_set = EncodedCorpus.of(dev, aligner)
-        checkpoints = Checkpoints(Path(scratch), "")
-        run = Run(network, taught(training), aligner, train_set, dev_set, training, checkpoints, on_progress, around)
-        run.to_the_end()
-    return WordLabeller(network, corrected.tokenizer, manifest)
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """Joint training: folds of labelled sentences are held out to tell how far to go, then all are learnt from."""
 
+    labeller: WordLabeller
+    examples: Sequence[CorrectedExample]
+    sentences: Corpus[Example]
+    place: Path
+    on_progress: Callable[[Progress], None]
 
-def _it_helps_to_go_on(
-    labeller: WordLabeller,
-    examples: Sequence[CorrectedExample],
-    sentences: Corpus[Example],
-    dev: Corpus[Example],
-    on_progress: Callable[[Progress], None],
-) -> bool:
-    """Whether a part of the labelled sentences, held out, is ranked better by more than two standard errors."""
-    order = np.random.default_rng(labeller.manifest.training.seed).permutation(len(examples)).tolist()
-    held_out = [examples[i] for i in order[::HELD_OUT_ONE_IN]]
-    rest = [examples[i] for place, i in enumerate(order) if place % HELD_OUT_ONE_IN]
-    if not any(any(word) for example in rest for word in example.word_labels):
-        return False
-    seen = {one.sentence.words for one in held_out}
-    unseen = replace(sentences, examples=tuple(one for one in sentences.examples if one.sentence.words not in seen))
-    corrected, results = refit(labeller, rest)
-    gone_on = _go_on(corrected, rest, unseen, results, dev, on_progress, Around(after=1))
-    gains = _precisions(gone_on, held_out) - _precisions(corrected, held_out)
-    return len(gains) > 1 and float(gains.mean()) > 2 * float(gains.std(ddof=1)) / math.sqrt(len(gains))
-
-
-def _precisions(labeller: WordLabeller, examples: Sequence[CorrectedExample]) -> NDArray[np.float64]:
-    """Average precision of each sentence and label that has a positive word."""
-    found = []
-    scored = labeller.score(one.sentence for one in examples)
-    for example, one in zip(examples, scored, strict=True):
-        gold = np.array(example.word_labels, np.bool_)
-        found += [
-            average_precision(gold[:, k], one.word_scores[:, k]) for k in range(gold.shape[1]) if gold[:, k].any()
+    def to_the_end(self) -> WordLabeller:
+        corrected, _ = refit(self.labeller, self.examples)
+        folds = self._folds()
+        if not folds:
+            return corrected
+        trainings = len(folds) + 1
+        held_out = [example for fold in folds for example in fold]
+        scores = [
+            found
+            for number, fold in enumerate(folds)
+            for found in self._held_out_scores(fold, Around(number, trainings - number - 1))
         ]
-    return np.array(found, np.float64)
+        # scores: sentences, of each the steps between, (words, K)
+        candidates = [
+            _HeldOut.of(corrected, held_out, [one[step] for one in scores]) for step in range(len(STEPS_BETWEEN))
+        ]
+        best = int(np.argmin([one.loss for one in candidates]))
+        gone_on = self._gone_on(corrected, self.examples, "all", Around(trainings - 1, 0))
+        return candidates[best].decide(between(corrected, gone_on, STEPS_BETWEEN[best]))
+
+    def _folds(self) -> list[list[CorrectedExample]]:
+        """Those to be held out, one after the other, until there are enough; none where nothing would be left."""
+        count = min(MOST_FOLDS, max(FEWEST_FOLDS, len(self.examples) // HELD_OUT))
+        order = np.random.default_rng(self.labeller.manifest.training.seed).permutation(len(self.examples)).tolist()
+        folds = [[self.examples[i] for i in order[start::count]] for start in range(count)]
+        if not all(_teaches(_others(self.examples, fold)) for fold in folds):
+            return []
+        return folds[: math.ceil(HELD_OUT / len(folds[0]))]
+
+    def _held_out_scores(self, fold: Sequence[CorrectedExample], around: Around) -> list[list[FloatArray]]:
+        """Of each sentence of a fold, the word scores at each step between, after learning from the other folds."""
+        rest = _others(self.examples, fold)
+        start, _ = refit(self.labeller, rest)
+        gone_on = self._gone_on(start, rest, f"fold-{around.before + 1}", around)
+        by_step = [
+            [one.word_scores for one in between(start, gone_on, share).score(one.sentence for one in fold)]
+            for share in STEPS_BETWEEN
+        ]
+        return [list(one) for one in zip(*by_step, strict=True)]
+
+    def _gone_on(
+        self, start: WordLabeller, examples: Sequence[CorrectedExample], name: str, around: Around
+    ) -> WordLabeller:
+        """Learn from labelled words and corrected pseudo-labels together."""
+        manifest, aligner = start.manifest, start.aligner
+        network = copy.deepcopy(start.network)
+        labelled = {one.sentence.words for one in self.examples}
+        others = tuple(one for one in self.sentences.examples if one.sentence.words not in labelled)
+        mixed, targets = _mixed(start, examples, replace(self.sentences, examples=others))
+        before = ChosenTrainConfig(**asdict(manifest.training))
+        training = replace(before, epochs=1, learning_rate=RATE_SHARE * before.learning_rate)
+        judged = Corpus(manifest.label_names, tuple(Example(one.sentence, one.labels) for one in examples[:HELD_OUT]))
+        identity = fingerprint(mixed, judged, manifest.model, training, network, targets)
+        checkpoints = Checkpoints.by_words(self.place, name, identity)
+        train_set, judged_set = EncodedCorpus.of(mixed, aligner), EncodedCorpus.of(judged, aligner)
+        on_sub_words = [on_tokens(*pair) for pair in zip(train_set.sentences, targets, strict=True)]
+        train_set = replace(train_set, token_targets=on_sub_words)
+        torch.manual_seed(training.seed)
+        run = Run(
+            network, taught(training), aligner, train_set, judged_set, training, checkpoints, self.on_progress, around
+        )
+        run.to_the_end()
+        return WordLabeller(network, start.tokenizer, manifest)
 
 
-def _decided_by(corrected: WordLabeller, gone_on: WordLabeller, dev: Corpus[Example]) -> WordLabeller:
-    """The network that went on, with thresholds by what the corrected one believes of development words."""
-    believed = _pseudo_labels(corrected, dev, as_probabilities=True)
-    scores = [one.word_scores for one in gone_on.score(one.sentence for one in dev.examples)]
-    manifest = corrected.manifest
-    decided = [
-        _decided([one[:, k] for one in scores], [one[:, k] for one in believed], prior, rule)
-        for k, (rule, prior) in enumerate(zip(manifest.rules, manifest.calibration, strict=True))
-    ]
-    rules, calibration = zip(*decided, strict=True)
-    return WordLabeller(
-        gone_on.network, gone_on.tokenizer, replace(manifest, rules=tuple(rules), calibration=tuple(calibration))
+def _others(examples: Sequence[CorrectedExample], fold: Sequence[CorrectedExample]) -> list[CorrectedExample]:
+    inside = {id(one) for one in fold}
+    return [one for one in examples if id(one) not in inside]
+
+
+def _teaches(examples: Sequence[CorrectedExample]) -> bool:
+    return any(any(word) for example in examples for word in example.word_labels)
+
+
+@dataclass(frozen=True, slots=True)
+class _HeldOut:
+    """What held-out words say of a step between two networks: their loss, and a curve and threshold for each label."""
+
+    loss: float
+    calibration: tuple[Calibration, ...]
+    thresholds: tuple[float, ...]
+
+    @classmethod
+    def of(
+        cls, corrected: WordLabeller, examples: Sequence[CorrectedExample], scores: Sequence[FloatArray]
+    ) -> _HeldOut:
+        """Of the scores of held-out sentences, (words, K) each."""
+        labels = np.array([one.labels for one in examples], np.bool_)
+        gold = [np.array(one.word_labels, np.bool_) for one in examples]
+        losses, curves, thresholds = [], [], []
+        for k, (rule, prior) in enumerate(zip(corrected.rules, corrected.manifest.calibration, strict=True)):
+            columns = [one[:, k] for one in scores]
+            words = LabelledWords.of(columns, [one[:, k] for one in gold], labels[:, k], prior.positive)
+            curve = posterior(words, prior)
+            logits = curve.stretch * logit(words.scores) + curve.shift
+            losses.append(cross_entropy(logits, words.positive, words.weights))
+            curves.append(curve)
+            thresholds.append(threshold_from_few_words(words, curve, log_odds(prior, rule.word_threshold)))
+        return cls(float(np.mean(losses)), tuple(curves), tuple(thresholds))
+
+    def decide(self, labeller: WordLabeller) -> WordLabeller:
+        """The labeller with these curves and thresholds."""
+        rules = tuple(
+            replace(rule, word_threshold=threshold)
+            for rule, threshold in zip(labeller.rules, self.thresholds, strict=True)
+        )
+        manifest = replace(labeller.manifest, rules=rules, calibration=self.calibration)
+        return WordLabeller(labeller.network, labeller.tokenizer, manifest)
+
+
+def between(one: WordLabeller, other: WordLabeller, share: float) -> WordLabeller:
+    """The labeller whose weights are a share of the way from those of one to those of another."""
+    network = copy.deepcopy(one.network)
+    ends = one.network.state_dict(), other.network.state_dict()
+    network.load_state_dict(
+        {
+            name: torch.lerp(weight, ends[1][name], share) if weight.is_floating_point() else weight
+            for name, weight in ends[0].items()
+        }
     )
+    return WordLabeller(network, one.tokenizer, one.manifest)
 
 
 def _mixed(
-    corrected: WordLabeller, examples: Sequence[CorrectedExample], sentences: Corpus[Example], reliability: float
-) -> EncodedCorpus:
-    """Labelled sentences, several times, and as many others with pseudo-labels as those can be relied upon."""
-    aligner, names = corrected.aligner, corrected.label_names
-    labelled = {one.sentence.words for one in examples}
-    others = [one for one in sentences.examples if one.sentence.words not in labelled]
-    draw = np.random.default_rng(corrected.manifest.training.seed)
-    replayed = draw.permutation(len(others))[: math.ceil(reliability * len(others))].tolist()
-    replay = Corpus(names, tuple(others[i] for i in replayed))
+    corrected: WordLabeller, examples: Sequence[CorrectedExample], others: Corpus[Example]
+) -> tuple[Corpus[Example], list[FloatArray]]:
+    """Labelled sentences, several times, and others with pseudo-labels; and what words should score, (words, K)."""
     passes = min(MOST_PASSES, max(FEWEST_PASSES, round(SENTENCES_SEEN / len(examples))))
     gold = [np.array(one.word_labels, np.float32) for one in examples] * passes
     taught_by_people = [Example(one.sentence, one.labels) for one in examples] * passes
-    targets = [*gold, *_pseudo_labels(corrected, replay)]
-    mixed = EncodedCorpus.of(Corpus(names, (*taught_by_people, *replay.examples)), aligner)
-    return replace(mixed, token_targets=[on_tokens(*pair) for pair in zip(mixed.sentences, targets, strict=True)])
+    draw = np.random.default_rng(corrected.manifest.training.seed)
+    replayed = draw.permutation(len(others))[: round(REPLAYED * len(gold))].tolist()
+    replay = replace(others, examples=tuple(others.examples[i] for i in replayed))
+    return replace(others, examples=(*taught_by_people, *replay.examples)), [*gold, *_pseudo_labels(corrected, replay)]
 
 
-def _pseudo_labels(
-    labeller: WordLabeller, corpus: Corpus[Example], *, as_probabilities: bool = False
-) -> list[FloatArray]:
-    """What the corrected network scores words, (words, K) each; 0 in sentences that do not have the label."""
+def _pseudo_labels(labeller: WordLabeller, corpus: Corpus[Example]) -> list[FloatArray]:
+    """How likely the corrected network takes words to be positive, (words, K); 0 in sentences without the label."""
     found = []
-    scored = labeller.score(one.sentence for one in corpus.examples)
-    for example, one in zip(corpus.examples, scored, strict=True):
-        scores = one.word_scores
-        if as_probabilities:
-            curves = zip(labeller.manifest.calibration, scores.T, strict=True)
-            scores = np.stack([curve.probabilities(column) for curve, column in curves], axis=1).astype(np.float32)
-        found.append(scores * np.array(example.labels, np.float32))
+    for example, one in zip(corpus.examples, labeller.score(one.sentence for one in corpus.examples), strict=True):
+        curves = zip(labeller.manifest.calibration, one.word_scores.T, strict=True)
+        chances = np.stack([curve.probabilities(column) for curve, column in curves], axis=1).astype(np.float32)
+        found.append(chances * np.array(example.labels, np.float32))
     return found
-
-
-def _decided(
-    scores: Sequence[FloatArray], believed: Sequence[FloatArray], prior: Calibration, rule: Rule
-) -> tuple[Rule, Calibration]:
-    """The threshold and the curve by what the corrected network believes of the words of development sentences."""
-    row, chances = np.concatenate(scores), np.concatenate(believed).astype(np.float64)
-    every = np.ones(len(row))
-    if not chances.any():
-        return rule, prior
-    curve = posterior(LabelledWords(row, chances, every, len(scores)), prior)
-    return replace(rule, word_threshold=best_threshold(row, chances, every)), curve

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from zerotag.calibration import logit, sigmoid
-from zerotag.inference.torch_predictor import predict
+from zerotag.inference.predictor import predict
+from zerotag.inference.torch_predictor import TorchPredictor
 from zerotag.text.alignment import Aligner, Encoded
 from zerotag.training.observations import Observed
 from zerotag.training.teacher import Teacher
-from zerotag.training.thresholds import calibration_from_sentence_labels
+from zerotag.training.thresholds import EVIDENCE_EXPONENT, posterior, starts_of
 from zerotag.types import BoolArray, FloatArray, Sentence
 
 Floats = NDArray[np.float64]
@@ -42,7 +43,7 @@ def verdicts_on_lone_words(
     words = sorted({word.lower() for text in texts for word in text})
     around = np.full(MASKS_AROUND if mask_id is not None else 0, mask_id or 0, np.int64)
     views = [_between(one, around) for one in aligner.encode([Sentence.from_words([word]) for word in words])]
-    found = [logit(one.sentence_scores) for one in predict(teacher, aligner, views)]
+    found = [logit(one.sentence_scores) for one in predict(TorchPredictor(teacher), aligner, views)]
     return dict(zip(words, found, strict=True))
 
 
@@ -67,7 +68,7 @@ def weights(
     """
     if len(teacher.depths) < FEWEST_LAYERS:
         return np.zeros(labels.shape[1], np.float32)
-    verdicts = np.stack([one.sentence_scores for one in predict(teacher, aligner, sentences)])
+    verdicts = np.stack([one.sentence_scores for one in predict(TorchPredictor(teacher), aligner, sentences)])
     lengths = np.array([len(text) for text in words], np.float64)
     shares = np.array(
         [
@@ -134,13 +135,11 @@ def lexical_worth(
             sigmoid((rows - centre) / np.maximum(scale, 1e-6) @ [1, 1, COST] + RARE).astype(np.float32)
             for rows in (of_train, of_dev)
         )
-        calibration = calibration_from_sentence_labels(
-            np.split(dev_evidence, np.cumsum([len(text) for text in dev_words])[:-1]), dev_labels[:, k]
-        )
+        curve = posterior(logit(dev_evidence), starts_of(dev_words), dev_labels[:, k], EVIDENCE_EXPONENT).mode
         ends = np.cumsum([len(text) for text in words])
         for i in np.flatnonzero(labels[:, k]).tolist():
             its_words = evidence[ends[i] - len(words[i]) : ends[i]]
-            worth[i][:, k] = given_that_there_is_one(calibration.probabilities(its_words))
+            worth[i][:, k] = given_that_there_is_one(curve.of(logit(its_words)))
     return worth
 
 

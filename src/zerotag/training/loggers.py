@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any, Protocol
 
+from zerotag.errors import ZerotagError
 from zerotag.registry import Registry
+from zerotag.text.printable import one_line
 from zerotag.training.loop import Progress
 
 
@@ -38,10 +40,17 @@ def logger(name: str) -> Logger:
     """The logger with a name, as in `tensorboard` or `tensorboard:runs/first`.
 
     Raises:
-        ZerotagError: there is none of that name, or its package is not installed.
+        ZerotagError: there is none of that name, its package is not installed, or it cannot be started.
     """
     kind, colon, rest = name.partition(":")
-    return LOGGERS.get(kind)(rest if colon else None)
+    make = LOGGERS.get(kind)
+    try:
+        return make(rest if colon else None)
+    except ZerotagError:
+        raise
+    except Exception as error:  # whatever is the matter with a package of others, or with its server
+        said = str(error).strip().partition("\n")[0] or repr(error)
+        raise ZerotagError(f"{kind} cannot be started: {one_line(said)}") from error
 
 
 def values(progress: Progress) -> dict[str, float]:
@@ -54,7 +63,7 @@ def values(progress: Progress) -> dict[str, float]:
 
 
 @contextmanager
-def told(
+def logging_to(
     loggers: Iterable[str | Logger] | str | Logger, settings: Mapping[str, Any], tell: Callable[[Progress], None]
 ) -> Iterator[Callable[[Progress], None]]:
     """Also tell loggers of what `tell` is told, while this lasts."""

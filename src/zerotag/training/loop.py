@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -14,10 +14,13 @@ from torch import Tensor
 from zerotag.config import OPTIMIZERS, ChosenTrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.evaluation.metrics import precision_recall_f1
-from zerotag.inference.torch_predictor import predict
+from zerotag.inference.predictor import predict
+from zerotag.inference.torch_predictor import TorchPredictor
+from zerotag.modeling.encoders import Fit
 from zerotag.modeling.losses import Share
 from zerotag.modeling.network import Network
-from zerotag.text.alignment import Aligner, Batch, Encoded
+from zerotag.text.alignment import Aligner, Encoded
+from zerotag.text.batches import Batch
 from zerotag.text.batching import shuffled, within_budget
 from zerotag.training.checkpoints import Checkpoints, EpochRecord, Position
 from zerotag.training.objectives import Objective
@@ -26,6 +29,7 @@ from zerotag.training.steps import Part, Steps
 from zerotag.types import BoolArray, Corpus, Example, FloatArray, Rule
 
 CHECKPOINT_SECONDS = 30.0
+SAVINGS_APART = 20  # a checkpoint is written after so many times what the last one took
 REPORT_SECONDS = 0.1
 
 
@@ -74,6 +78,36 @@ class EncodedCorpus:
 def mean_f1(gold: BoolArray, decided: BoolArray) -> float:
     """Of sentences, (sentences, labels), over labels."""
     return float(np.mean([precision_recall_f1(gold[:, k], decided[:, k]).f1 for k in range(gold.shape[1])]))
+
+
+def on_dev(network: Network, aligner: Aligner, dev_set: EncodedCorpus) -> tuple[float, float]:
+    """Sentence F1 (mean over labels) and cross-entropy on the development set."""
+    predictions = predict(TorchPredictor(network), aligner, dev_set.sentences)
+    scores = np.stack([p.sentence_scores for p in predictions])
+    gold = dev_set.labels.numpy() > 0
+    decided = scores >= Rule().sentence_threshold
+    cross_entropy = -np.log(np.clip(np.where(gold, scores, 1 - scores), 1e-7, None)).mean()
+    return mean_f1(gold, decided), float(cross_entropy)
+
+
+def fitted(
+    network: Network,
+    fit: Fit,
+    aligner: Aligner,
+    train_set: EncodedCorpus,
+    dev_set: EncodedCorpus,
+    on_progress: Callable[[Progress], None],
+) -> Position:
+    """Give a network its weights at once; the position is that of a training which has ended after one epoch."""
+    started = Progress(
+        epoch=1, epochs=1, epochs_done=0, steps_done=0, steps=1, loss=0.0, best_f1=None, seconds_left=None
+    )
+    on_progress(started)
+    fit(network, train_set.sentences, train_set.labels.numpy() > 0, dev_set.sentences, dev_set.labels.numpy() > 0)
+    network.eval()
+    f1, loss = on_dev(network, aligner, dev_set)
+    on_progress(replace(started, epochs_done=1, steps_done=1, loss=loss, best_f1=f1, seconds_left=0.0))
+    return Position(epoch=1, history=[EpochRecord(loss, f1, loss)], best_epoch=0, finished=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +171,8 @@ class Run:
     def _epoch(self) -> None:
         position, training = self._position, self._training
         lengths = [len(sentence) for sentence in self._train_set.sentences]
-        batches = shuffled(lengths, self._batch_size, seed=training.seed, epoch=position.epoch)
+        by_length = training.group_by_length
+        batches = shuffled(lengths, self._batch_size, seed=training.seed, epoch=position.epoch, by_length=by_length)
         for batch in batches[position.step :]:
             self._step(batch)
             position.step += 1
@@ -146,7 +181,7 @@ class Run:
             if self._checkpoint_is_due:
                 self._save()
         self._settle_losses()
-        record = EpochRecord(position.loss_sum / position.step, *self._on_dev())
+        record = EpochRecord(position.loss_sum / position.step, *on_dev(self._network, self._aligner, self._dev_set))
         if record.dev_f1 >= self._good_enough():
             position.best_epoch = position.epoch
             self._best_weights = {name: weight.clone() for name, weight in self._network.state_dict().items()}
@@ -204,15 +239,6 @@ class Run:
         share = OPTIMIZERS.get(training.optimizer).rate(training, self._steps_done, self._all_steps, dev_f1s)
         return training.learning_rate * share
 
-    def _on_dev(self) -> tuple[float, float]:
-        """Sentence F1 (mean over labels) and cross-entropy on the development set."""
-        predictions = predict(self._network, self._aligner, self._dev_set.sentences)
-        scores = np.stack([p.sentence_scores for p in predictions])
-        gold = self._dev_set.labels.numpy() > 0
-        decided = scores >= Rule().sentence_threshold
-        cross_entropy = -np.log(np.clip(np.where(gold, scores, 1 - scores), 1e-7, None)).mean()
-        return mean_f1(gold, decided), float(cross_entropy)
-
     def _good_enough(self) -> float:
         """The development F1 that makes an epoch one of the best, given those before it."""
         highest = max((epoch.dev_f1 for epoch in self._position.history), default=0.0)
@@ -221,7 +247,7 @@ class Run:
 
     @property
     def _checkpoint_is_due(self) -> bool:
-        return time.monotonic() - self._saved > max(CHECKPOINT_SECONDS, 20 * self._saving_took)
+        return time.monotonic() - self._saved > max(CHECKPOINT_SECONDS, SAVINGS_APART * self._saving_took)
 
     def _save(self) -> None:
         start = time.monotonic()

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from zerotag.calibration import logit
-from zerotag.inference.torch_predictor import predict, words_of
+from zerotag.inference.predictor import predict, words_of
+from zerotag.inference.torch_predictor import TorchPredictor
 from zerotag.modeling.network import Network
 from zerotag.text.alignment import Aligner, Encoded
 from zerotag.types import BoolArray, FloatArray
 
-WORDS_HIDDEN = 3  # the strongest of a sentence, one at a time
+# Words of a sentence that are hidden, one at a time: the strongest as the upper layers see them, and as the lowest do.
+# Where a label is easily told, every word of a sentence has heard of it in the upper layers, and any may be strongest;
+# the lowest still know which word it came from.
+STRONGEST_ABOVE = 3
+STRONGEST_BELOW = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +48,7 @@ def observe(reading: Network, aligner: Aligner, sentences: Sequence[Encoded], hi
         reading: scores every label twice, by the upper layers and by the lowest (`DoubleReading`).
     """
     labels = hiding.shape[1]
-    predictions = predict(reading, aligner, sentences)
+    predictions = predict(TorchPredictor(reading), aligner, sentences)
     observed = [
         Observed(one.sentence_scores[:labels], words[:, :labels], words[:, labels:], words[:, :labels].copy(), zeros)
         for one, words in zip(predictions, words_of(sentences, predictions), strict=True)
@@ -58,17 +63,21 @@ def observe(reading: Network, aligner: Aligner, sentences: Sequence[Encoded], hi
 def _hide(
     reading: Network, aligner: Aligner, sentences: Sequence[Encoded], observed: Sequence[Observed], k: int
 ) -> None:
-    """Hide each of the strongest words of the sentences in turn; fill in what that does for label `k`."""
-    for place in range(WORDS_HIDDEN):
-        strongest = [_strongest(one.words[:, k], place) for one in observed]
-        views = [sentence.hiding(word) for sentence, word in zip(sentences, strongest, strict=True)]
-        predictions = predict(reading, aligner, views)
-        for one, word, scores, said in zip(observed, strongest, words_of(views, predictions), predictions, strict=True):
+    """Hide the strongest words of each sentence in turn; fill in what that does for label `k`."""
+    hidden = [_strongest(one.words[:, k], one.shallow[:, k]) for one in observed]
+    for place in range(STRONGEST_ABOVE + STRONGEST_BELOW):
+        chosen = [i for i, words in enumerate(hidden) if place < len(words)]
+        views = [sentences[i].hiding(hidden[i][place]) for i in chosen]
+        predictions = predict(TorchPredictor(reading), aligner, views)
+        for i, scores, said in zip(chosen, words_of(views, predictions), predictions, strict=True):
+            one, word = observed[i], hidden[i][place]
             scores[word, k] = one.lowest[word, k]  # a hidden word says nothing of itself
             np.minimum(one.lowest[:, k], scores[:, k], out=one.lowest[:, k])
             before, after = logit(one.verdicts[k : k + 1]), logit(said.sentence_scores[k : k + 1])
             one.cost[word, k] = before[0] - after[0]
 
 
-def _strongest(scores: FloatArray, place: int) -> int:
-    return int(np.argsort(-scores, kind="stable")[min(place, len(scores) - 1)])
+def _strongest(above: FloatArray, below: FloatArray) -> list[int]:
+    """The words to be hidden, each once, by the scores of one label."""
+    by_upper, by_lowest = (np.argsort(-scores, kind="stable").tolist() for scores in (above, below))
+    return list(dict.fromkeys(by_upper[:STRONGEST_ABOVE] + by_lowest[:STRONGEST_BELOW]))

@@ -3,8 +3,8 @@
 Soft attention finds the words that carry a label, but not only them: a token beside a cue has seen the cue and can
 collect its evidence. Two things tell them apart. The shallower a layer, the less has been collected, so scores are
 averaged over several depths. And evidence that was collected is gone when its source is hidden: so each of the
-strongest words of a sentence is hidden in turn, and a word is worth its score with everything in view times its lowest
-score with another word hidden.
+strongest words of a sentence, by the upper layers and by the lowest, is hidden in turn, and a word is worth its score
+with everything in view times its lowest score with another word hidden.
 
 Some words raise a false alarm wherever they stand, such as those of a topic that is often written about badly. They do
 so in sentences without the label as well, where no word is positive. What a word scores there is taken off.

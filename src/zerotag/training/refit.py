@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -24,10 +24,13 @@ from zerotag.evaluation.few_words import (
     SHIFT_DEVIATION,
     STRETCH_DEVIATION,
     LabelledWords,
-    rule_from_few_words,
+    cross_entropy,
+    log_odds,
     sentence_weights,
+    threshold_from_few_words,
 )
-from zerotag.inference.torch_predictor import device_of, evaluating, in_groups, token_budget
+from zerotag.inference.predictor import in_groups
+from zerotag.inference.torch_predictor import device_of, evaluating, token_budget
 from zerotag.labeller import WordLabeller
 from zerotag.modeling.heads import SoftAttention
 from zerotag.modeling.network import Network, TensorBatch
@@ -38,7 +41,9 @@ Floats = NDArray[np.float64]
 
 STIFFNESSES = (math.inf, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # of the prior, from the network's own weights on
 FOLDS = 5
-MOST_SENTENCES = 1_000  # more change little
+LOWEST_LOGIT = -14.0  # that of a score of one in a million, for words without a token
+MOST_WORDS = 20_000  # more change little; of more, a random part is taken
+AT_ONCE = 512  # sentences whose features are in memory
 
 
 class Words(NamedTuple):
@@ -86,84 +91,105 @@ class Refitted:
 
     word_threshold: float
 
-    reliability: float
-    """Share of the uncertainty about held-out words that the scores take away (McFadden's R²), from 0 to 1."""
-
 
 def refit(labeller: WordLabeller, examples: Sequence[CorrectedExample]) -> tuple[WordLabeller, tuple[Refitted, ...]]:
     """The labeller with its last layer fitted to labelled words, and what became of each label.
 
     A label that has no positive word among these stays as it is. The labeller that was given does, too.
     """
-    chosen = examples[:MOST_SENTENCES]
-    network, aligner = copy.deepcopy(labeller.network), labeller.aligner
-    features, logits = word_features(network, aligner, aligner.encode([one.sentence for one in chosen]))
-    labels = np.array([one.labels for one in chosen], np.bool_)
-    gold = [np.array(one.word_labels, np.bool_) for one in chosen]
-    known = labeller.manifest.calibration or tuple(Calibration(positive=float(share)) for share in labels.mean(axis=0))
-    results = []
-    for k, (rule, prior) in enumerate(zip(labeller.rules, known, strict=True)):
-        lengths = [len(one) for one in gold]
-        words = Words(
-            np.concatenate([one[:, k] for one in features]),
-            np.concatenate([one[:, k] for one in logits]).astype(np.float64),
-            np.concatenate([one[:, k] for one in gold]).astype(np.float64),
-            np.repeat(sentence_weights(labels[:, k], prior.positive), lengths),
-            np.repeat(np.arange(len(gold)), lengths),
-        )
-        results.append(_refit_label(words, prior, rule))
+    network = copy.deepcopy(labeller.network)
+    encoded = labeller.aligner.encode([one.sentence for one in examples])
+    results = refitted(labeller, examples, word_features(network, labeller.aligner, encoded))
     head = network.head
     assert isinstance(head, SoftAttention)
     with torch.no_grad():
         change = torch.tensor(np.stack([one.change for one in results]), dtype=torch.float32)
         head.attention_score.weight += change.to(head.attention_score.weight.device)
-    manifest = replace(labeller.manifest, calibration=tuple(one.calibration for one in results))
-    return WordLabeller(network, labeller.tokenizer, manifest), tuple(results)
+    manifest = replace(
+        labeller.manifest,
+        rules=tuple(
+            replace(rule, word_threshold=one.word_threshold) for rule, one in zip(labeller.rules, results, strict=True)
+        ),
+        calibration=tuple(one.calibration for one in results),
+    )
+    return WordLabeller(network, labeller.tokenizer, manifest), results
+
+
+def refitted(
+    labeller: WordLabeller, examples: Sequence[CorrectedExample], read: Iterable[ReadWords]
+) -> tuple[Refitted, ...]:
+    """What becomes of each label by labelled words, given what the last layer reads of them."""
+    labels = np.array([one.labels for one in examples], np.bool_)
+    kept = _kept([len(one.word_labels) for one in examples])
+    gold = [np.array(one.word_labels, np.bool_)[its] for one, its in zip(examples, kept, strict=True)]
+    some = [ReadWords(one.features[its], one.logits[its]) for one, its in zip(read, kept, strict=True)]
+    lengths = [len(its) for its in kept]
+    weight = sum(len(one.word_labels) for one in examples) / sum(lengths)
+    known = labeller.manifest.calibration or tuple(Calibration(positive=float(share)) for share in labels.mean(axis=0))
+    results = []
+    for k, (rule, prior) in enumerate(zip(labeller.rules, known, strict=True)):
+        words = Words(
+            np.concatenate([one.features[:, k] for one in some]),
+            np.concatenate([one.logits[:, k] for one in some]).astype(np.float64),
+            np.concatenate([one[:, k] for one in gold]).astype(np.float64),
+            weight * np.repeat(sentence_weights(labels[:, k], prior.positive), lengths),
+            np.repeat(np.arange(len(gold)), lengths),
+        )
+        results.append(_refit_label(words, prior, rule))
+    return tuple(results)
+
+
+def _kept(lengths: Sequence[int]) -> list[NDArray[np.int64]]:
+    """Which words of each sentence are used: all, or a random part of so many."""
+    count = sum(lengths)
+    used = np.ones(count, np.bool_)
+    if count > MOST_WORDS:
+        used[np.random.default_rng(0).permutation(count)[MOST_WORDS:]] = False
+    return [np.flatnonzero(its) for its in np.split(used, np.cumsum(lengths)[:-1])]
 
 
 def _refit_label(words: Words, prior: Calibration, rule: Rule) -> Refitted:
     if not words.positive.any():
         nothing = np.zeros(words.features.shape[1])
-        return Refitted(nothing, prior, rule.word_threshold, 0.0)
+        return Refitted(nothing, prior, rule.word_threshold)
     sentences = int(words.sentence.max()) + 1
     fold_of = np.random.default_rng(0).permutation(np.arange(sentences) % min(FOLDS, sentences))[words.sentence]
-    held_out = {stiffness: _held_out(words, fold_of, prior, stiffness) for stiffness in STIFFNESSES}
-    losses = {stiffness: _loss(logits, words) for stiffness, logits in held_out.items()}
-    best = min(losses, key=losses.__getitem__)
-    fit = fitted(words, prior, best)
+    held_out = _held_out(words, fold_of, prior)
+    losses = [cross_entropy(logits, words.positive, words.weights) for logits in held_out]
+    best = int(np.argmin(losses))
+    fit = _path(words, prior, STIFFNESSES[: best + 1])[-1]
     calibration = replace(prior, stretch=fit.stretch, shift=fit.shift)
     # As the network will score sentences it has not seen.
     scores = sigmoid((held_out[best] - fit.shift) / fit.stretch).astype(np.float32)
-    held_out_words = LabelledWords(scores, words.positive, words.weights, sentences)
-    share = words.weights @ words.positive / words.weights.sum()
-    ignorant = _loss(np.full(len(words.positive), math.log(share / max(1 - share, 1e-6))), words)
+    held_out_words = LabelledWords(scores, words.positive, words.weights, np.bincount(words.sentence))
     return Refitted(
         change=fit.change / fit.stretch,
         calibration=calibration,
-        word_threshold=rule_from_few_words(held_out_words, calibration, rule, rule.origin).word_threshold,
-        reliability=float(np.clip(1 - losses[best] / max(ignorant, 1e-9), 0, 1)),
+        word_threshold=threshold_from_few_words(held_out_words, calibration, log_odds(prior, rule.word_threshold)),
     )
 
 
-def _held_out(words: Words, fold_of: NDArray[np.int64], prior: Calibration, stiffness: float) -> Floats:
-    """What fits that have not seen a word's sentence say of the word."""
-    logits = np.zeros(len(words.logits))
+def _held_out(words: Words, fold_of: NDArray[np.int64], prior: Calibration) -> NDArray[np.float64]:
+    """What fits that have not seen a word's sentence say of the word: (stiffnesses, words)."""
+    logits = np.zeros((len(STIFFNESSES), len(words.logits)))
     for fold in np.unique(fold_of):
         inside = fold_of == fold
-        rest = words.where(~inside)
-        fit = fitted(rest, prior, stiffness)
-        logits[inside] = fit.logits(words.where(inside))
+        fits = _path(words.where(~inside), prior, STIFFNESSES)
+        logits[:, inside] = [fit.logits(words.where(inside)) for fit in fits]
     return logits
 
 
-def _loss(logits: Floats, words: Words) -> float:
-    """Mean cross-entropy."""
-    return float(words.weights @ (np.logaddexp(0, logits) - words.positive * logits) / max(words.weights.sum(), 1e-9))
+def _path(words: Words, prior: Calibration, stiffnesses: Sequence[float]) -> list[Fit]:
+    """A fit for each stiffness, which begins where the stiffer one before it has ended."""
+    fits: list[Fit] = []
+    for stiffness in stiffnesses:
+        fits.append(fitted(words, prior, stiffness, fits[-1] if fits else None))
+    return fits
 
 
-def fitted(words: Words, prior: Calibration, stiffness: float) -> Fit:
+def fitted(words: Words, prior: Calibration, stiffness: float, start: Fit | None = None) -> Fit:
     """The most likely fit, given that weights stray from the network's own by 1 / stiffness in the mean square."""
-    features = words.features.astype(np.float64)
+    features = words.features
     free = features.shape[1] if math.isfinite(stiffness) else 0
 
     def unlikelihood(parameters: Floats) -> tuple[float, Floats]:
@@ -171,7 +197,7 @@ def fitted(words: Words, prior: Calibration, stiffness: float) -> Fit:
         stretch = math.exp(log_stretch)
         logits = stretch * words.logits + shift
         if free:
-            logits = logits + features @ change
+            logits = logits + features @ change.astype(np.float32)
         value = INDEPENDENT * words.weights @ (np.logaddexp(0, logits) - words.positive * logits)
         wrong = INDEPENDENT * words.weights * (sigmoid(logits) - words.positive)
         away = (log_stretch - math.log(prior.stretch)) / STRETCH_DEVIATION, (shift - prior.shift) / SHIFT_DEVIATION
@@ -184,23 +210,36 @@ def fitted(words: Words, prior: Calibration, stiffness: float) -> Fit:
             return float(value), np.array(slope)
         penalty = INDEPENDENT * stiffness
         return float(value + penalty * change @ change / 2), np.concatenate(
-            [slope, wrong @ features + penalty * change]
+            [slope, wrong.astype(np.float32) @ features + penalty * change]
         )
 
-    start = np.concatenate([[math.log(prior.stretch), prior.shift], np.zeros(free)])
-    found = minimize(unlikelihood, start, jac=True, method="L-BFGS-B", options={"maxiter": 100}).x
+    begin = start or Fit(prior.stretch, prior.shift, np.zeros(features.shape[1]))
+    parameters = np.concatenate([[math.log(begin.stretch), begin.shift], begin.change[:free]])
+    found = minimize(unlikelihood, parameters, jac=True, method="L-BFGS-B", options={"maxiter": 100}).x
     change = found[2:] if free else np.zeros(features.shape[1])
     return Fit(math.exp(found[0]), float(found[1]), change)
 
 
-def word_features(
-    network: Network, aligner: Aligner, encoded: Sequence[Encoded]
-) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
-    """What the last layer reads of each word, (words, K, A), and what it makes of that, (words, K).
+class ReadWords(NamedTuple):
+    """What the last layer reads of a sentence's words, (words, K, A), and what it makes of that, (words, K)."""
 
-    A word is its token with the highest logit, label by label, as its score is that token's. Words without a token have
-    no features, and a logit that says no.
-    """
+    features: NDArray[np.float32]
+    logits: NDArray[np.float32]
+
+
+def word_features(network: Network, aligner: Aligner, encoded: Sequence[Encoded]) -> Iterator[ReadWords]:
+    """What the last layer reads of the words of each sentence."""
+    head = network.head
+    assert isinstance(head, SoftAttention)
+    weight, bias = head.attention_score.weight.detach().cpu().numpy(), head.attention_score.bias.detach().cpu().numpy()
+    for start in range(0, len(encoded), AT_ONCE):
+        some = encoded[start : start + AT_ONCE]
+        for one, tokens in zip(some, token_features(network, aligner, some), strict=True):
+            yield _of_words(one, tokens, tokens @ weight.T + bias)
+
+
+def token_features(network: Network, aligner: Aligner, encoded: Sequence[Encoded]) -> list[NDArray[np.float32]]:
+    """What the last layer reads of each token, (tokens, A)."""
     head = network.head
     assert isinstance(head, SoftAttention)
     device = device_of(network)
@@ -214,21 +253,21 @@ def word_features(
         return list(aligner.tokens(batch, read, members))
 
     with torch.no_grad(), evaluating(network):
-        of_tokens = in_groups(aligner, encoded, token_budget(device), compute)
-        weight = head.attention_score.weight.cpu().numpy()
-        bias = head.attention_score.bias.cpu().numpy()
-    pairs = [_of_words(one, tokens, tokens @ weight.T + bias) for one, tokens in zip(encoded, of_tokens, strict=True)]
-    return [features for features, _ in pairs], [logits for _, logits in pairs]
+        return in_groups(aligner, encoded, token_budget(device), compute)
 
 
-def _of_words(
-    encoded: Encoded, tokens: NDArray[np.float32], logits: NDArray[np.float32]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _of_words(encoded: Encoded, tokens: NDArray[np.float32], logits: NDArray[np.float32]) -> ReadWords:
+    """A word is its token with the highest logit, label by label, as its score is that token's.
+
+    Words without a token have no features, and a logit that says no.
+    """
     labels = logits.shape[1]
     features = np.zeros((encoded.words, labels, tokens.shape[1]), np.float32)
-    of_words = np.full((encoded.words, labels), -14.0, np.float32)  # the logit of a score of one in a million
-    for word, token in zip(encoded.pair_words.tolist(), encoded.pair_tokens.tolist(), strict=True):
-        for k in range(labels):
-            if logits[token, k] > of_words[word, k]:
-                of_words[word, k], features[word, k] = logits[token, k], tokens[token]
-    return features, of_words
+    highest = np.full((encoded.words, labels), LOWEST_LOGIT, np.float32)
+    for k in range(labels):
+        order = np.lexsort((logits[encoded.pair_tokens, k], encoded.pair_words))
+        words, its_tokens = encoded.pair_words[order], encoded.pair_tokens[order]
+        last = np.append(words[1:] != words[:-1], True)[: len(words)]
+        features[words[last], k] = tokens[its_tokens[last]]
+        highest[words[last], k] = logits[its_tokens[last], k]
+    return ReadWords(features, highest)

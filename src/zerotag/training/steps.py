@@ -19,10 +19,10 @@ from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
 from zerotag.inference.torch_predictor import precision
-from zerotag.modeling.bf16_copy import StandIn, can_be_lean
+from zerotag.modeling.bf16_copy import Bf16Copy, is_transformer
 from zerotag.modeling.losses import WHOLE, Share
 from zerotag.modeling.network import Network, TensorBatch
-from zerotag.text.alignment import Batch
+from zerotag.text.batches import Batch
 from zerotag.training.objectives import Objective
 
 LARGEST_GRADIENT = 1.0  # norm above which gradients are scaled down, the customary value
@@ -92,7 +92,7 @@ class Steps:
         self._device = next(network.parameters()).device
         self._capturing = isinstance(optimizer, AdamW) and speedups.cuda_graph
         on_gpu = self._device.type == "cuda"
-        self._stand_in = StandIn(network) if on_gpu and speedups.bf16_copy and can_be_lean(network) else None
+        self._copy = Bf16Copy(network) if on_gpu and speedups.bf16_copy and is_transformer(network) else None
         self._seen: set[tuple[int, ...]] = set()
         self._captured: dict[tuple[int, ...], Captured] = {}
         # All of it happens in one stream, since a graph cannot be captured in the default one.
@@ -113,8 +113,8 @@ class Steps:
         torch.manual_seed(seed)
         self._set_rate(rate)
         self._network.train()
-        if self._stand_in is not None:
-            self._stand_in.network.train()
+        if self._copy is not None:
+            self._copy.network.train()
         if self._stream is None:
             return self._step([self._on_device(part) for part in parts])
         outside = torch.cuda.current_stream(self._device)
@@ -174,12 +174,12 @@ class Steps:
 
     def _step(self, parts: Sequence[OnDevice]) -> Tensor:
         self._optimizer.zero_grad()
-        if self._stand_in is not None:
-            self._stand_in.take_weights()
-            self._stand_in.network.encoder.zero_grad()
+        if self._copy is not None:
+            self._copy.take_weights()
+            self._copy.network.encoder.zero_grad()
         values = [self._backward(part) for part in parts]
-        if self._stand_in is not None:
-            self._stand_in.give_gradients()
+        if self._copy is not None:
+            self._copy.give_gradients()
         self._update()
         return values[0] if len(values) == 1 else torch.stack(values).sum()
 
@@ -190,8 +190,8 @@ class Steps:
 
     def _backward(self, part: OnDevice) -> Tensor:
         """Add the gradients of a part to those that are there; returns what it adds to the loss."""
-        network = self._network if self._stand_in is None else self._stand_in.network
-        with precision(self._device) if self._stand_in is None else nullcontext():
+        network = self._network if self._copy is None else self._copy.network
+        with precision(self._device) if self._copy is None else nullcontext():
             value = self._objective(network, part.batch, part.labels, part.targets, part.share)
         value.backward()
         return value.detach()
