@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import tiny
-from zerotag.bulk.cutting import cut
 from zerotag.bulk.inputs import Inputs
-from zerotag.bulk.plan import Model, Options, Plan, write_plan
+from zerotag.bulk.shards.cutting import cut
+from zerotag.bulk.shards.plan import Model, Options, Plan, write_plan
 from zerotag.io import Columns, Source
 from zerotag.io.stores import store_at
 from zerotag.io.writers.appendable import Form
@@ -37,7 +37,9 @@ def options(form: Form = JSONL, *, strict: bool = False) -> Options:
         threshold=None,
         text_column="text",
         input_format=None,
+        split_sentences=False,
         device="cpu",
+        threads=1,
         at_once=AT_ONCE,
         strict=strict,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import tracemalloc
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -149,6 +150,12 @@ def test_strict_in_the_first_chunk_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
+def half_of(written: bytes) -> Iterator[bytes]:
+    """Some bytes, and Ctrl-C before the others."""
+    yield written[:10]
+    raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("in_the_middle", [True, False])
 def test_control_c_loses_nothing_that_was_appended(tmp_path: Path, in_the_middle: bool) -> None:
     """Not even when it comes while the next chunk is being appended, which the state says was done."""
@@ -163,8 +170,7 @@ def test_control_c_loses_nothing_that_was_appended(tmp_path: Path, in_the_middle
             if next(calls, None) is not None:
                 append(written, rejected)
             elif in_the_middle:
-                output._files["output"].write(written[0][:10])
-                raise KeyboardInterrupt
+                append(half_of(written[0]), rejected)
             else:
                 append(written, rejected)
                 raise KeyboardInterrupt

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 import tiny
 from bulk_runs import inputs, style
@@ -26,7 +27,7 @@ from zerotag.bulk.journal import unfinished
 from zerotag.bulk.pipeline import Overlap, overlap_for
 from zerotag.bulk.run import RecordError, Run, label_to_file
 from zerotag.bulk.state import State
-from zerotag.bulk.workers import Hosts
+from zerotag.bulk.workers import WorkerPool
 from zerotag.config import ModelConfig
 from zerotag.errors import ZerotagError
 from zerotag.explain import create
@@ -44,8 +45,8 @@ def labeller() -> WordLabeller:
 
 
 @pytest.fixture(scope="module")
-def hosts(labeller: WordLabeller) -> Iterator[Hosts]:
-    with Hosts(labeller, 2) as made:
+def pool(labeller: WordLabeller) -> Iterator[WorkerPool]:
+    with WorkerPool(labeller, 2) as made:
         made.wait()
         yield made
 
@@ -69,7 +70,7 @@ def source(tmp_path: Path) -> Path:
     return write(tmp_path, "in.txt", b"\n".join(lines))
 
 
-def made_run(labeller: WordLabeller, *paths: Path, hosts: Hosts | None, strict: bool = False) -> Run:
+def made_run(labeller: WordLabeller, *paths: Path, pool: WorkerPool | None, strict: bool = False) -> Run:
     return Run(
         inputs=inputs(*paths),
         scorer=create("native", labeller),
@@ -77,7 +78,7 @@ def made_run(labeller: WordLabeller, *paths: Path, hosts: Hosts | None, strict: 
         rules=labeller.rules,
         at_once=AT_ONCE,
         strict=strict,
-        overlap=None if hosts is None else Overlap(hosts, labeller.predictor, labeller.aligner),
+        overlap=None if pool is None else Overlap(pool, labeller.predictor, labeller.aligner),
     )
 
 
@@ -90,11 +91,11 @@ def label(run: Run, target: Path, form: Form) -> State:
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.format + form.packing)
 def test_the_same_bytes_with_and_without_workers(
-    tmp_path: Path, labeller: WordLabeller, hosts: Hosts, source: Path, form: Form
+    tmp_path: Path, labeller: WordLabeller, pool: WorkerPool, source: Path, form: Form
 ) -> None:
     other = write(tmp_path, "other.txt", "a pump may leak\n\nit stops\n")
-    alone = label(made_run(labeller, source, other, hosts=None), tmp_path / "alone", form)
-    beside = label(made_run(labeller, source, other, hosts=hosts), tmp_path / "beside", form)
+    alone = label(made_run(labeller, source, other, pool=None), tmp_path / "alone", form)
+    beside = label(made_run(labeller, source, other, pool=pool), tmp_path / "beside", form)
     assert (tmp_path / "beside").read_bytes() == (tmp_path / "alone").read_bytes()
     rejects = [(tmp_path / f"{name}.rejected.jsonl").read_bytes() for name in ("beside", "alone")]
     assert rejects[0] == rejects[1]
@@ -105,22 +106,24 @@ def test_the_same_bytes_with_and_without_workers(
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_every_format_goes_through_workers(tmp_path: Path, labeller: WordLabeller, hosts: Hosts, suffix: str) -> None:
+def test_every_format_goes_through_workers(
+    tmp_path: Path, labeller: WordLabeller, pool: WorkerPool, suffix: str
+) -> None:
     path = write(tmp_path, f"in{suffix}", FORMATS[suffix](TEXTS[:50]))
-    for name, some in (("alone", None), ("beside", hosts)):
-        label(made_run(labeller, path, hosts=some), tmp_path / name, Form("jsonl", "", True))
+    for name, some in (("alone", None), ("beside", pool)):
+        label(made_run(labeller, path, pool=some), tmp_path / name, Form("jsonl", "", True))
     assert (tmp_path / "beside").read_bytes() == (tmp_path / "alone").read_bytes()
 
 
 def test_pieces_of_many_bytes_go_through_workers(
-    tmp_path: Path, labeller: WordLabeller, hosts: Hosts, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, labeller: WordLabeller, pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which are not in the pickle."""
     monkeypatch.setattr(inputs_module, "_PIECE", 1_000)
     path = write(tmp_path, "in.txt", "\n".join(TEXTS * 3))
     assert path.stat().st_size > 8_192
-    for name, some in (("alone", None), ("beside", hosts)):
-        label(replace(made_run(labeller, path, hosts=some), at_once=1_000), tmp_path / name, Form("jsonl", "", True))
+    for name, some in (("alone", None), ("beside", pool)):
+        label(replace(made_run(labeller, path, pool=some), at_once=1_000), tmp_path / name, Form("jsonl", "", True))
     assert (tmp_path / "beside").read_bytes() == (tmp_path / "alone").read_bytes()
 
 
@@ -132,58 +135,60 @@ class Killed(BaseException):
 def test_going_on_with_workers_after_a_stop_without(
     tmp_path: Path,
     labeller: WordLabeller,
-    hosts: Hosts,
+    pool: WorkerPool,
     source: Path,
     stopped_after: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(run_module, "COMMIT_SECONDS", 0.0)
     form = Form("jsonl", ".gz")
-    label(made_run(labeller, source, hosts=None), tmp_path / "undisturbed", form)
+    label(made_run(labeller, source, pool=None), tmp_path / "undisturbed", form)
     encoder = Encoder(form, style(labeller.label_names))
-    for number, some in enumerate((hosts, None)):
+    for number, some in enumerate((pool, None)):
         with (
             suppress(Killed),
             unfinished(tmp_path / "out", {"form": form}, resume=True, beginning=encoder.beginning) as output,
         ):
-            run = made_run(labeller, source, hosts=some)
+            run = made_run(labeller, source, pool=some)
             for count, (written, rejected) in enumerate(run.outputs(output.state, encoder)):
                 output.append(written, rejected)
                 output.commit()
                 if count == stopped_after + number:
                     raise Killed
-    label(made_run(labeller, source, hosts=hosts), tmp_path / "out", form)
+    label(made_run(labeller, source, pool=pool), tmp_path / "out", form)
     assert (tmp_path / "out").read_bytes() == (tmp_path / "undisturbed").read_bytes()
 
 
-def test_strict_stops_at_the_first_record(tmp_path: Path, labeller: WordLabeller, hosts: Hosts, source: Path) -> None:
+def test_strict_stops_at_the_first_record(
+    tmp_path: Path, labeller: WordLabeller, pool: WorkerPool, source: Path
+) -> None:
     with pytest.raises(RecordError) as caught:
-        label(made_run(labeller, source, hosts=hosts, strict=True), tmp_path / "out", Form("jsonl"))
+        label(made_run(labeller, source, pool=pool, strict=True), tmp_path / "out", Form("jsonl"))
     assert str(caught.value).startswith(f"{source}:9: not UTF-8 (byte 0xff at position 1)")
     assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
 
 
-def test_nothing_of_any_use(tmp_path: Path, labeller: WordLabeller, hosts: Hosts) -> None:
+def test_nothing_of_any_use(tmp_path: Path, labeller: WordLabeller, pool: WorkerPool) -> None:
     path = write(tmp_path, "a.jsonl", '{"body": "one"}\n' * 7)
     with pytest.raises(RecordError, match=r"a.jsonl:1: no column 'text'.*and not one of 7 records could be used"):
-        label(made_run(labeller, path, hosts=hosts), tmp_path / "out", Form("jsonl"))
+        label(made_run(labeller, path, pool=pool), tmp_path / "out", Form("jsonl"))
 
 
-def test_a_file_that_breaks_off_is_one_line(tmp_path: Path, labeller: WordLabeller, hosts: Hosts) -> None:
+def test_a_file_that_breaks_off_is_one_line(tmp_path: Path, labeller: WordLabeller, pool: WorkerPool) -> None:
     path = write(tmp_path, "a.csv", "text\n" + "a pump\n" * 70)
-    run = made_run(labeller, path, hosts=hosts)
+    run = made_run(labeller, path, pool=pool)
     path.write_text("body\n")
     with pytest.raises(ZerotagError, match=r"^.*a.csv:1: no column 'text'; there are 'body'"):
         label(run, tmp_path / "out", Form("jsonl"))
 
 
 def test_a_worker_that_is_killed_is_one_line(tmp_path: Path, labeller: WordLabeller, source: Path) -> None:
-    with Hosts(labeller, 1) as made:
+    with WorkerPool(labeller, 1) as made:
         made.wait()
         for process in made.processes:
             process.kill()
         with pytest.raises(ZerotagError, match=r"^a worker process was ended from outside"):
-            label(made_run(labeller, source, hosts=made), tmp_path / "out", Form("jsonl"))
+            label(made_run(labeller, source, pool=made), tmp_path / "out", Form("jsonl"))
 
 
 def test_an_encoder_can_be_sent_to_another_process() -> None:
@@ -198,7 +203,7 @@ def test_on_a_processor_there_are_no_workers(labeller: WordLabeller) -> None:
 
 
 def test_with_a_gpu_there_are(labeller: WordLabeller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zerotag.bulk.pipeline._on_gpu", lambda _: True)
+    monkeypatch.setattr("zerotag.inference.torch_predictor.device_of", lambda _: torch.device("cuda"))
     with overlap_for(labeller, "native", workers=1) as overlap:
         assert overlap is not None
     others = [
@@ -217,21 +222,22 @@ from pathlib import Path
 def main():  # workers import this file, too, and need none of these
     import tiny
     from test_pipeline import label, made_run
+    from zerotag.bulk import pipeline
     from zerotag.io.writers.appendable import Form
-    from zerotag.bulk.workers import Hosts
+    from zerotag.bulk.workers import WorkerPool
 
     made = tiny.labeller()
-    with Hosts(made, 2) as hosts:
-        hosts.wait()
-        run = made_run(made, Path(sys.argv[1]), hosts=hosts)
-        score = run.overlap._score
+    with WorkerPool(made, 2) as pool:
+        pool.wait()
+        run = made_run(made, Path(sys.argv[1]), pool=pool)
+        predict = pipeline.predict_row
 
-        def score_slowly(*arguments):
-            print(*[process.pid for process in hosts.processes], flush=True)
+        def predict_slowly(*arguments):
+            print(*[process.pid for process in pool.processes], flush=True)
             time.sleep(0.2)
-            return score(*arguments)
+            return predict(*arguments)
 
-        run.overlap._score = score_slowly
+        pipeline.predict_row = predict_slowly
         try:
             label(run, Path(sys.argv[2]), Form("jsonl"))
         except KeyboardInterrupt:

@@ -74,8 +74,9 @@ class Reader(NamedTuple):
             if isinstance(record.content, Reject):
                 found.rejected.append(Rejected(origin, *record.content))
             else:
-                found.sentences.append(record.content.sentence)
-                found.origins.append(origin)
+                for sentence in self.columns.sentences(record.content.sentence):
+                    found.sentences.append(sentence)
+                    found.origins.append(origin)
         return found
 
     def _records(self, piece: Piece) -> Iterable[Record]:

@@ -98,6 +98,33 @@ class Chunk:
         return [rejected for piece in self.pieces for rejected in piece.rejected]
 
 
+class _Held:
+    """What was cut out of the files and is not a chunk yet."""
+
+    def __init__(self, end: Cursor, at_once: int) -> None:
+        self.pieces: list[Piece] = []
+        self.records = 0
+        self.characters = 0
+        self.end = end
+        self._most_records = at_once
+        self._most_characters = max(_MAX_CHARACTERS, _CHARACTERS * at_once)
+
+    def is_full_with(self, cutting: Cutting) -> bool:
+        """Whether it is a chunk with a piece that is being cut."""
+        return (
+            self.records + cutting.records >= self._most_records
+            or self.characters + cutting.characters >= self._most_characters
+        )
+
+    def take(self, cutting: Cutting, end: Cursor) -> None:
+        """Take a piece that ends at a cursor."""
+        if cutting.records:
+            self.pieces.append(cutting.done())
+        self.records += cutting.records
+        self.characters += cutting.characters
+        self.end = end
+
+
 class Inputs:
     """The files to label, in their order, or standard input; of files perhaps just a part."""
 
@@ -190,57 +217,56 @@ class Inputs:
         for unread in self.unread(start, at_once):
             yield Chunk([reader.read(piece) for piece in unread.pieces], unread.end, unread.share, unread.read)
 
-    def unread(self, start: Cursor, at_once: int) -> Iterator[Unread]:  # noqa: C901 (one loop, for millions of lines)
+    def unread(self, start: Cursor, at_once: int) -> Iterator[Unread]:
         """The same chunks before anybody has read their lines, where lines can be told apart without reading them.
 
         Where a chunk ends follows from where the first one starts, or any that begins a block. Scores may depend in
         their last digits on what is scored together; so who goes on at the end of a chunk gets the very same results.
         """
-        most = max(_MAX_CHARACTERS, _CHARACTERS * at_once)
         blocks = Blocks(self.sizes, at_once)
-        pieces: list[Piece] = []
-        count = characters = 0  # in the pieces
-        end = start
+        held = _Held(start, at_once)
         for file in range(start.file, self._files.stop):
             if self.sizes and blocks.begin_with(file):
-                if pieces:
-                    yield Unread(pieces, end, self.share_read, self._read(end.file))
-                pieces, count, characters = [], 0, 0
+                if held.pieces:
+                    yield self._given(held)
+                held = _Held(start, at_once)
             self._current = file
-            source = self.sources[file]
             if self._are_remembered:
-                source.observed_by(self._prefix(file).see)
-            never_late = source.can_be_read_again  # asked here, and not for every line
-            position = start.position if file == start.file else START
-            cutting = Cutting(file, position)
-            cut_after = self._cuts(file, blocks)
-            cut, last = cut_after(position.offset), self._last_offset(file)
-            for unit in self._units(file, position):
-                cutting.add(unit)
-                records_held = count + cutting.records
-                at_cut = unit.end.offset >= cut
-                full = records_held >= at_once or characters + cutting.characters >= most or at_cut
-                if records_held and not (full or never_late):
-                    full = source.is_late
-                if full or cutting.records >= _PIECE or cutting.characters >= _MAX_CHARACTERS // 8:
-                    if cutting.records:
-                        pieces.append(cutting.done())
-                    count, characters = count + cutting.records, characters + cutting.characters
-                    cutting = Cutting(file, unit.end)
-                    end = Cursor(file, unit.end)
-                if full:
-                    yield Unread(pieces, end, self.share_read, self._read(file))
-                    pieces, count, characters = [], 0, 0
-                if at_cut:
-                    cut = cut_after(unit.end.offset)
-                    if unit.end.offset >= last:
-                        return
-            if cutting.records:
-                pieces.append(cutting.done())
-                count, characters = count + cutting.records, characters + cutting.characters
-                end = Cursor(file, unit.end)
-        if pieces:
-            yield Unread(pieces, end, self.share_read, self._read(end.file))
+                self.sources[file].observed_by(self._prefix(file).see)
+            yield from self._unread_of(file, start.position if file == start.file else START, blocks, held)
+        if held.pieces:
+            yield self._given(held)
+
+    def _unread_of(self, file: int, start: Position, blocks: Blocks, held: _Held) -> Iterator[Unread]:
+        """The chunks that end in a file; what is left over is held."""
+        source = self.sources[file]
+        never_late = source.can_be_read_again  # asked here, and not for every line
+        cutting = Cutting(file, start)
+        cut_after = self._cuts(file, blocks)
+        cut, last = cut_after(start.offset), self._last_offset(file)
+        for unit in self._units(file, start):
+            cutting.add(unit)
+            at_cut = unit.end.offset >= cut
+            full = at_cut or held.is_full_with(cutting)
+            if not (full or never_late) and held.records + cutting.records:
+                full = source.is_late
+            if full or cutting.records >= _PIECE or cutting.characters >= _MAX_CHARACTERS // 8:
+                held.take(cutting, Cursor(file, unit.end))
+                cutting = Cutting(file, unit.end)
+            if full:
+                yield self._given(held)
+            if at_cut:
+                cut = cut_after(unit.end.offset)
+                if unit.end.offset >= last:
+                    return
+        if cutting.records:
+            held.take(cutting, Cursor(file, unit.end))
+
+    def _given(self, held: _Held) -> Unread:
+        """What is held, which is given out."""
+        chunk = Unread(held.pieces, held.end, self.share_read, self._read(held.end.file))
+        held.pieces, held.records, held.characters = [], 0, 0
+        return chunk
 
     def _cuts(self, file: int, blocks: Blocks) -> Callable[[int], int]:
         """What tells, for a place in a file, from which one on the next block begins."""

@@ -5,7 +5,6 @@ Chunks come out in the order of the input, and what is in them does not depend o
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
@@ -16,10 +15,11 @@ import numpy as np
 from zerotag.bulk.chunks import Rejected
 from zerotag.bulk.inputs import Unread
 from zerotag.bulk.stages import Read, Task, Written
-from zerotag.bulk.workers import Hosts
+from zerotag.bulk.workers import WorkerPool
 from zerotag.inference.predictor import Predictor, RowScores, predict_row
-from zerotag.inference.prefetch import ahead
+from zerotag.inference.prefetch import prefetched
 from zerotag.labeller import Labeller, WordLabeller
+from zerotag.parallel.processors import processors
 from zerotag.text.alignment import Aligner
 from zerotag.text.subwords import SubWords
 
@@ -51,8 +51,8 @@ class Finished(NamedTuple):
 class Overlap:
     """Labels with a network of this process and the worker processes beside it."""
 
-    def __init__(self, hosts: Hosts, predictor: Predictor, aligner: Aligner) -> None:
-        self._hosts = hosts
+    def __init__(self, pool: WorkerPool, predictor: Predictor, aligner: Aligner) -> None:
+        self._pool = pool
         self._predictor = predictor
         self._aligner = aligner
 
@@ -62,8 +62,8 @@ class Overlap:
         def score(read: BeingRead) -> tuple[Unread, BeingWritten]:
             return read.chunk, self._score(task, read.reading)
 
-        being_read = (BeingRead(chunk, [self._hosts.read(task, piece) for piece in chunk.pieces]) for chunk in chunks)
-        with closing(ahead(score, being_read, _IN_FLIGHT - 1)) as scored:
+        being_read = (BeingRead(chunk, [self._pool.read(task, piece) for piece in chunk.pieces]) for chunk in chunks)
+        with closing(prefetched(score, being_read, _IN_FLIGHT - 1)) as scored:
             for chunk, (rejected, writing) in scored:
                 yield Finished(chunk, rejected, [one.result() for one in writing])
 
@@ -76,7 +76,7 @@ class Overlap:
         scores = predict_row(self._predictor, self._aligner, SubWords.joined([piece.subwords for piece in pieces]))
         parts = _split(scores, pieces)
         return BeingWritten(
-            rejected, [self._hosts.write(task, p.kept, part) for p, part in zip(pieces, parts, strict=True)]
+            rejected, [self._pool.write(task, p.kept, part) for p, part in zip(pieces, parts, strict=True)]
         )
 
 
@@ -99,13 +99,11 @@ def overlap_for(labeller: Labeller, method: str, workers: int | None = None) -> 
     if not (known and isinstance(labeller, WordLabeller) and _on_gpu(labeller)):
         yield None
         return
-    with Hosts(labeller, workers or max(1, _cores() - 1)) as hosts:
-        yield Overlap(hosts, labeller.predictor, labeller.aligner)
+    with WorkerPool(labeller, workers or max(1, processors() - 1)) as pool:
+        yield Overlap(pool, labeller.predictor, labeller.aligner)
 
 
 def _on_gpu(labeller: WordLabeller) -> bool:
-    return next(labeller.network.parameters()).device.type == "cuda"
+    from zerotag.inference.torch_predictor import device_of  # here, as exported models need no torch
 
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return device_of(labeller.network).type == "cuda"

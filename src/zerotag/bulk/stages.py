@@ -7,19 +7,17 @@ and back as it is. There is no torch here: workers start in a moment.
 from __future__ import annotations
 
 import pickle
-from itertools import islice
+from dataclasses import replace
 from typing import NamedTuple
-
-import numpy as np
 
 from zerotag.bulk.chunks import Piece, Reader, Rejected
 from zerotag.bulk.state import State
+from zerotag.columns import ScoredColumns, SentenceColumns
 from zerotag.inference.predictor import RowScores
 from zerotag.io.writers import Origin
 from zerotag.io.writers.appendable import Encoder
-from zerotag.text.alignment import Aligner, Encoded, flat, word_scores
-from zerotag.text.subwords import SubWords
-from zerotag.types import IntArray, Scored, Sentence
+from zerotag.text.alignment import Aligner, Encoded, word_scores
+from zerotag.text.subwords import SubWords, encode_row
 
 
 class Task(NamedTuple):
@@ -47,21 +45,10 @@ class Written(NamedTuple):
 class Kept(NamedTuple):
     """The sentences of a piece, in few objects, as these go through two pipes."""
 
-    texts: list[str]
+    sentences: SentenceColumns
     origins: list[Origin]
-    spans: IntArray  # (words, 2)
-    words: list[int]  # of each sentence
     row: Encoded
     """All sentences as one."""
-
-    def sentences(self) -> list[Sentence]:
-        """The sentences as they were."""
-        spans = zip(*self.spans.T.tolist(), strict=True)
-        by_sentence = [tuple(islice(spans, count)) for count in self.words]
-        return [
-            Sentence(text, tuple([text[start:end] for start, end in its_spans]), its_spans)
-            for text, its_spans in zip(self.texts, by_sentence, strict=True)
-        ]
 
 
 class Stages:
@@ -73,41 +60,18 @@ class Stages:
     def read(self, task: Task, piece: Piece) -> Read:
         """The first stage."""
         records = task.reader.read(piece)
-        encoded = self._aligner.encode(records.sentences)
-        subwords = SubWords.of(encoded, self._aligner.capacity)
-        kept = Kept(
-            [sentence.text for sentence in records.sentences],
-            records.origins if task.encoder.form.origins else [],
-            flat(sentence.spans for sentence in records.sentences),
-            [len(sentence.words) for sentence in records.sentences],
-            _as_one(encoded, subwords.starts),
-        )
+        sentences = SentenceColumns.of(records.sentences)
+        subwords, row = encode_row(self._aligner, sentences)
+        row = replace(row, ids=row.ids[:0])  # which only the network needs
+        kept = Kept(sentences, records.origins if task.encoder.form.origins else [], row)
         return Read(subwords, records.rejected, pickle.dumps(kept, protocol=pickle.HIGHEST_PROTOCOL))
 
     def write(self, task: Task, kept: bytes | memoryview, scores: RowScores) -> Written:
         """The last stage."""
         piece: Kept = pickle.loads(kept)
         assert scores.tokens is not None
-        by_word = np.split(word_scores(piece.row, scores.tokens), np.cumsum(piece.words)[:-1])
-        scored = [
-            Scored(sentence, tuple(sentence_scores), its_words)
-            for sentence, sentence_scores, its_words in zip(
-                piece.sentences(), scores.sentences.tolist(), by_word, strict=True
-            )
-        ]
+        columns = ScoredColumns(piece.sentences, scores.sentences, word_scores(piece.row, scores.tokens))
+        scored = [*columns.scored(piece.sentences.sentences())]
         found = State()
         found.count(scored, task.encoder.style.label_names, task.encoder.style.rules)
         return Written(task.encoder.encode(scored, piece.origins), found)
-
-
-def _as_one(encoded: list[Encoded], starts: IntArray) -> Encoded:
-    """Which tokens of a row belong to which of its words."""
-    words = np.array([one.words for one in encoded], np.int64)
-    pairs = [len(one.pair_tokens) for one in encoded]
-    nothing = np.zeros(0, np.int64)
-    return Encoded(
-        nothing,
-        np.concatenate([nothing, *(one.pair_tokens for one in encoded)]) + np.repeat(starts, pairs),
-        np.concatenate([nothing, *(one.pair_words for one in encoded)]) + np.repeat(np.cumsum(words) - words, pairs),
-        int(words.sum()),
-    )

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tokenizers import Tokenizer
 
-from zerotag.bulk.child_processes import deaf_to_control_c
 from zerotag.bulk.chunks import Piece
 from zerotag.bulk.ipc import receive, send
 from zerotag.bulk.stages import Read, Stages, Task, Written
 from zerotag.config import ModelConfig
 from zerotag.errors import ZerotagError
 from zerotag.inference.predictor import RowScores
+from zerotag.parallel.child_processes import ignoring_interrupts
 from zerotag.text.aligners import aligner_for
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SECONDS_TO_STOP = 5.0
 
 
-class Hosts:
+class WorkerPool:
     """A context in which processes stand by to read pieces and to write them.
 
     Each is at the other end of a connection, and ends when that is cut, by us or by whatever ends us. A thread of ours
@@ -39,10 +39,10 @@ class Hosts:
         context = multiprocessing.get_context("spawn")  # a forked process cannot live beside a GPU's threads
         tokenizer = labeller.tokenizer
         model = labeller.manifest.model, tokenizer.backend_tokenizer.to_str(), tokenizer.pad_token_id
-        self._threads = ThreadPoolExecutor(workers, "host")
+        self._threads = ThreadPoolExecutor(workers, "worker")
         self._idle: SimpleQueue[Connection] = SimpleQueue()
         self.processes: list[SpawnProcess] = []
-        with deaf_to_control_c():
+        with ignoring_interrupts():
             for _ in range(workers):
                 ours, theirs = context.Pipe()
                 self.processes.append(context.Process(target=_work, args=(theirs, *model), daemon=True))

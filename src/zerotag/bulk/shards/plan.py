@@ -15,11 +15,11 @@ from zerotag.errors import ZerotagError
 from zerotag.io import Columns, Position, Source
 from zerotag.io.hub import located
 from zerotag.io.model_folder import manifest_file
-from zerotag.io.stores import DESKS, Store, path_of
+from zerotag.io.stores import WORK_FOLDERS, Store, path_of
 from zerotag.io.writers.appendable import Form
 
 PLAN = "plan.json"
-_FOLDERS = ("done", "running", "failed", "rejected", "labels", DESKS)
+_FOLDERS = ("done", "running", "failed", "rejected", "labels", WORK_FOLDERS)
 
 
 class Model(NamedTuple):
@@ -43,15 +43,18 @@ class Options:
     threshold: float | None
     text_column: str
     input_format: str | None
+    split_sentences: bool
     device: str
     """Its kind: scores of another one may differ in their last digits."""
+    threads: int
+    """That torch computes with, where there is no GPU: scores of more or fewer may differ in their last digits, too."""
     at_once: int
     strict: bool
 
     @property
     def columns(self) -> Columns:
         """What is read."""
-        return Columns(text=self.text_column, format=self.input_format)
+        return Columns(text=self.text_column, format=self.input_format, split_sentences=self.split_sentences)
 
 
 class Shard(NamedTuple):

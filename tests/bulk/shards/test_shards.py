@@ -14,12 +14,12 @@ from crashes import crashes, make
 from zerotag.bulk import blocks
 from zerotag.bulk.inputs import Inputs
 from zerotag.bulk.journal import rejects_of, unfinished
-from zerotag.bulk.markers import Done, Failed, Markers, Running, me
-from zerotag.bulk.merge import merge
-from zerotag.bulk.plan import Plan, read_plan, write_plan
 from zerotag.bulk.run import Run, label_to_file
-from zerotag.bulk.shards import Worker, do_all
-from zerotag.bulk.status import status_of
+from zerotag.bulk.shards.markers import Done, Failed, Markers, Running, me
+from zerotag.bulk.shards.merge import merge
+from zerotag.bulk.shards.plan import Plan, read_plan, write_plan
+from zerotag.bulk.shards.status import status_of
+from zerotag.bulk.shards.worker import Worker, do_all
 from zerotag.errors import ZerotagError
 from zerotag.explain import create
 from zerotag.io import Columns, Source
@@ -245,7 +245,7 @@ def test_how_far_a_plan_is(tmp_path: Path, model: Path, lines: list[Path]) -> No
     markers.put(2, replace(alive, at=now - 1e9))
     markers.put(3, Failed(plan=plan.id, worker="b:2", error="why"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("zerotag.bulk.markers.time.time", lambda: now + 10)
+        patch.setattr("zerotag.bulk.shards.markers.time.time", lambda: now + 10)
         status = status_of(plan, markers)
     sizes = [shard.bytes for shard in plan.shards]
     assert ([*status.done], [*status.running], [*status.stale], [*status.failed]) == ([0], [1], [2], [3])

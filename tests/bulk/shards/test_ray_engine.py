@@ -14,12 +14,13 @@ import pytest
 
 import plans
 import tiny
-from zerotag.bulk.markers import Done, Markers, Running
-from zerotag.bulk.merge import merge
-from zerotag.bulk.plan import Plan
-from zerotag.bulk.ray_engine import Cluster, RayEngine, Share
-from zerotag.bulk.shards import Worker, do_all
+from zerotag.bulk.shards.markers import Done, Markers, Running
+from zerotag.bulk.shards.merge import merge
+from zerotag.bulk.shards.plan import Plan
+from zerotag.bulk.shards.ray_engine import RayEngine, Share
+from zerotag.bulk.shards.worker import Worker, do_all
 from zerotag.io.stores import LocalStore
+from zerotag.parallel.ray_pool import Cluster
 
 ray = pytest.importorskip("ray", reason="Ray is installed by make test-all")
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of Ray's own
@@ -40,11 +41,12 @@ def nodes() -> Iterator[Any]:
 def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     from zerotag.bulk import blocks
 
-    monkeypatch.setattr(blocks, "_SMALLEST_STRIDE", 3_000)
-    monkeypatch.setattr(blocks, "_STRIDE", 1)
     tiny.labeller().save_pretrained(tmp_path / "model")
     lines = plans.write_lines(tmp_path / "a.txt", 3_000)
-    return plans.plan(tmp_path / "model", [lines], tmp_path / "out", 20)
+    with monkeypatch.context() as cutting:  # and nothing else: workers of Ray would not have it
+        cutting.setattr(blocks, "_SMALLEST_STRIDE", 3_000)
+        cutting.setattr(blocks, "_STRIDE", 1)
+        return plans.plan(tmp_path / "model", [lines], tmp_path / "out", 20)
 
 
 def test_workers_and_a_node_that_die(tmp_path: Path, nodes: Any, plan: Plan) -> None:

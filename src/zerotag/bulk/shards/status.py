@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from zerotag.bulk.markers import Done, Failed, Markers, Running, total
-from zerotag.bulk.plan import Plan
+from zerotag.bulk.shards.markers import Done, Failed, Markers, Running, total
+from zerotag.bulk.shards.plan import Plan
 from zerotag.bulk.state import State
 
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TypeVar
 
 from zerotag.bulk.contents import Content
-from zerotag.bulk.plan import Plan
+from zerotag.bulk.shards.plan import Plan
 from zerotag.bulk.state import State
 from zerotag.io.stores import Store
 

@@ -14,9 +14,9 @@ from bulk_runs import inputs, packed
 from file_formats import FORMATS
 from source_files import write
 from zerotag.bulk import blocks
-from zerotag.bulk.cutting import check_unchanged, cut
 from zerotag.bulk.inputs import BEGINNING, Chunk, Cursor, Inputs, Part
-from zerotag.bulk.plan import Shard
+from zerotag.bulk.shards.cutting import check_unchanged, cut
+from zerotag.bulk.shards.plan import Shard
 from zerotag.errors import ZerotagError
 from zerotag.io import Columns, Source
 

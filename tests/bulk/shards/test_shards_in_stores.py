@@ -13,9 +13,9 @@ import plans
 import s3
 import tiny
 from zerotag.bulk import blocks
-from zerotag.bulk.markers import Markers, Running
-from zerotag.bulk.merge import merge
-from zerotag.bulk.shards import Worker, do_all
+from zerotag.bulk.shards.markers import Markers, Running
+from zerotag.bulk.shards.merge import merge
+from zerotag.bulk.shards.worker import Worker, do_all
 from zerotag.errors import ZerotagError
 from zerotag.io.locks import BusyError
 from zerotag.io.stores import LocalStore, path_of, store_at

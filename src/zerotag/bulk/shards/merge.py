@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 from zerotag.bulk.contents import Content
 from zerotag.bulk.journal import record_of, rejects_of
-from zerotag.bulk.markers import Markers, total
-from zerotag.bulk.plan import Plan
+from zerotag.bulk.shards.markers import Markers, total
+from zerotag.bulk.shards.plan import Plan
 from zerotag.bulk.state import State
 from zerotag.errors import ZerotagError
 from zerotag.io.files import disk, explained, make_folders, put

@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple
 
 from zerotag.bulk.blocks import Blocks
 from zerotag.bulk.inputs import BEGINNING, ByteRange, Cursor, Inputs
-from zerotag.bulk.plan import Shard
+from zerotag.bulk.shards.plan import Shard
 from zerotag.errors import ZerotagError
 from zerotag.io import START, Position, Source
 

@@ -7,8 +7,8 @@ from time import monotonic, time
 from types import TracebackType
 from typing import Self
 
-from zerotag.bulk.markers import STALE_SECONDS, Markers, Running, me
 from zerotag.bulk.run import Progress
+from zerotag.bulk.shards.markers import STALE_SECONDS, Markers, Running, me
 from zerotag.errors import ZerotagError
 
 _SECONDS = STALE_SECONDS / 6

@@ -1,8 +1,8 @@
 """Doing the shards of a plan, each in one go and by anybody.
 
-A shard is labelled on a desk, where whoever comes after a kill goes on; then its files are moved to their places, and
-last of all its marker is written, which says what they hold. So a shard is done or not, whatever happens, and if two do
-the same one, both write the same.
+A shard is labelled in a work folder, where whoever comes after a kill goes on; then its files are moved to their
+places, and last of all its marker is written, which says what they hold. So a shard is done or not, whatever happens,
+and if two do the same one, both write the same.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from types import TracebackType
 from typing import Self
 
 from zerotag.bulk.contents import Content
-from zerotag.bulk.cutting import check_unchanged
-from zerotag.bulk.heartbeat import Heartbeat
 from zerotag.bulk.journal import record_of, rejects_of, unfinished
-from zerotag.bulk.markers import Done, Failed, Markers, Running, me
 from zerotag.bulk.pipeline import Overlap, overlap_for
-from zerotag.bulk.plan import PLAN, Model, Plan, Shard
 from zerotag.bulk.run import Progress, Run, label_to_file
+from zerotag.bulk.shards.cutting import check_unchanged
+from zerotag.bulk.shards.heartbeat import Heartbeat
+from zerotag.bulk.shards.markers import Done, Failed, Markers, Running, me
+from zerotag.bulk.shards.plan import PLAN, Model, Plan, Shard
 from zerotag.bulk.state import State
 from zerotag.errors import ZerotagError
 from zerotag.explain import create, rules_for
@@ -35,8 +35,9 @@ from zerotag.io.stores import Store
 from zerotag.io.writers.appendable import encoder
 from zerotag.io.writers.style import Style
 from zerotag.labeller import Labeller, load
+from zerotag.parallel.threads import computing_with
 
-_LABELS = "labels"  # on a desk
+_LABELS = "labels"  # in a work folder
 _PATIENCE = 2.0  # seconds until somebody looks again whether others have come to an end
 
 Show = Callable[[int, Progress], None]
@@ -105,16 +106,17 @@ class Worker:
         done = self.markers.done(number)
         if done and not again:
             return done
-        with self._store.desk(f"{self.plan.id[:8]}-{number:05d}") as desk:
-            if give_way and not desk.ours_alone:
+        with self._store.work_folder(f"{self.plan.id[:8]}-{number:05d}") as work:
+            if give_way and not work.ours_alone:
                 self._check_no_sign_of_life(number)
             with self._failure_marked(number), Heartbeat(self.markers, self.plan.id, number, shard.bytes) as heartbeat:
                 self._check_plan()
-                state = self._label(number, shard, desk.folder, heartbeat)
-                return self._hand_in(number, desk.folder, state)
+                with computing_with(self.plan.options.threads):
+                    state = self._label(number, shard, work.folder, heartbeat)
+                return self._hand_in(number, work.folder, state)
 
-    def _label(self, number: int, shard: Shard, desk: Path, heartbeat: Heartbeat) -> State:
-        """Have the output on the desk, whole."""
+    def _label(self, number: int, shard: Shard, work: Path, heartbeat: Heartbeat) -> State:
+        """Have the output in the work folder, whole."""
         labeller, inputs, options = self._labeller, self.plan.inputs_of(shard), self.plan.options
         check_unchanged(inputs, shard)
         inputs.check()
@@ -136,18 +138,22 @@ class Worker:
             overlap=self._overlap,
         )
         style = Style(
-            label_names=labeller.label_names, rules=labeller.rules, title="", negative=labeller.manifest.negative
+            label_names=labeller.label_names,
+            rules=labeller.rules,
+            title="",
+            negative=labeller.manifest.negative,
+            of_documents=options.split_sentences,
         )
         its_encoder = encoder(options.form, style)
         arguments, beginning = {"plan": self.plan.id, "shard": number}, its_encoder.beginning
-        with unfinished(desk / _LABELS, arguments, resume=True, overwrite=True, beginning=beginning) as output:
+        with unfinished(work / _LABELS, arguments, resume=True, overwrite=True, beginning=beginning) as output:
             output.state.cursor = max(output.state.cursor, shard.start)
             label_to_file(run, output, its_encoder)
             return output.state
 
-    def _hand_in(self, number: int, desk: Path, state: State) -> Done:
+    def _hand_in(self, number: int, work: Path, state: State) -> Done:
         """Move the files to their places, and say that all is done."""
-        labels, rejects = desk / _LABELS, rejects_of(desk / _LABELS)
+        labels, rejects = work / _LABELS, rejects_of(work / _LABELS)
         marker = Done(
             plan=self.plan.id,
             worker=me(),
@@ -165,7 +171,7 @@ class Worker:
         self._store.take(labels, self.plan.labels_of(number))
         self.markers.put(number, marker)
         self.markers.remove(Failed, number)
-        disk.remove(record_of(desk / _LABELS))
+        disk.remove(record_of(work / _LABELS))
         return marker
 
     def _check_plan(self) -> None:
