@@ -208,7 +208,7 @@ def test_a_graph_that_cannot_be_read(folder: Path, monkeypatch: pytest.MonkeyPat
 
 def test_without_onnx_runtime(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(ZerotagError, match=r"not installed: pip install 'zerotag\[onnx\]'$"):
+    with pytest.raises(ZerotagError, match=r"needs onnxruntime: pip install 'zerotag\[onnx\]'$"):
         load(folder)
 
 
@@ -216,7 +216,7 @@ def test_exporting_without_its_packages(
     original: WordLabeller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnxscript", None)
-    with pytest.raises(ZerotagError, match=r"^exporting needs onnxscript, .*pip install 'zerotag\[onnx-export\]'$"):
+    with pytest.raises(ZerotagError, match=r"^exporting needs onnxscript: pip install 'zerotag\[onnx-export\]'$"):
         export(original, tmp_path / "model")
 
 
@@ -288,14 +288,6 @@ def test_what_goes_wrong_in_a_thread_is_told(folder: Path, monkeypatch: pytest.M
         next(exported.score(SENTENCES))
 
 
-def test_threads_follow_the_custom(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    assert onnx_predictor.threads() == 3
-    for value in ("", "0", "many"):
-        monkeypatch.setenv("OMP_NUM_THREADS", value)
-        assert onnx_predictor.threads() >= 1
-
-
 def _quantised_product(rows: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArray[np.float32]:
     graph = helper.make_graph(
         [helper.make_node("MatMul", ["x", "w"], ["y"])],
@@ -327,6 +319,43 @@ def test_products_of_two_neighbours_fit_16_bits(weight: NDArray[np.float32]) -> 
     neighbours = np.add.reduceat(np.abs(values.astype(int)), np.arange(0, len(values), 2))
     assert 255 * neighbours.max() <= np.iinfo(np.int16).max
     assert (np.abs(values * scales - weight) <= scales * 0.501).all()
+
+
+def test_rows_of_a_table_are_looked_up_in_8_bits() -> None:
+    # Each row is a whole multiple of its largest number / 127, whatever the others are; one has nothing but zeros.
+    table = np.array([[127, -64, 1], [0, 0, 0], [0.127, 0.001, -0.002], [-254, 0, 2]], np.float32)
+    graph = helper.make_graph(
+        [
+            helper.make_node("Gather", ["table", "ids"], ["y"]),
+            helper.make_node("Gather", ["table", "ids"], ["z"], axis=1),
+        ],
+        "lookup",
+        [helper.make_tensor_value_info("ids", TensorProto.INT64, ["windows", "length"])],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * 3) for name in "yz"],
+        [numpy_helper.from_array(table, "table")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=10)
+    quantise(model)
+    onnx.checker.check_model(model)
+    assert {tensor.name for tensor in model.graph.initializer} >= {
+        "table",
+        "table.int8",
+    }  # columns are left as they are
+    session = InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    ids = np.array([[3, 0, 0], [2, 1, 2]])
+    rows, columns = session.run(None, {"ids": ids % 3})
+    np.testing.assert_allclose(rows, table[ids % 3], rtol=1e-6)
+    np.testing.assert_array_equal(columns, table[:, ids % 3])
+
+
+def test_no_table_of_full_precision_is_left(folder: Path, int8_folder: Path) -> None:
+    def floats(place: Path) -> int:
+        tensors = onnx.load(place / ENCODER).graph.initializer
+        return max(
+            int(np.prod(one.dims)) for one in tensors if one.data_type == TensorProto.FLOAT and len(one.dims) > 1
+        )
+
+    assert floats(int8_folder) * 4 < floats(folder)
 
 
 def test_a_loud_row_leaves_the_others_their_steps() -> None:

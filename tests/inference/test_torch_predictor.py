@@ -14,7 +14,8 @@ from zerotag.errors import ZerotagError
 from zerotag.explain.native import NativeScorer
 from zerotag.inference import predictor as prediction
 from zerotag.inference import torch_predictor as inference
-from zerotag.inference.torch_predictor import Shared, in_groups, predict, stream
+from zerotag.inference.predictor import in_groups, predict, stream
+from zerotag.inference.torch_predictor import Shared, TorchPredictor
 from zerotag.labeller import WordLabeller
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.alignment import word_scores
@@ -74,7 +75,7 @@ def test_long_and_short_sentences_in_one_batch(labeller: WordLabeller, monkeypat
     assert labeller.aligner.batch(encoded).stitch is not None
     monkeypatch.setattr(inference, "token_budget", lambda _: 10**6)
     monkeypatch.setattr(prediction, "by_token_budget", lambda costs, _: [list(range(len(costs)))])
-    mixed = predict(labeller.network, labeller.aligner, encoded)
+    mixed = predict(TorchPredictor(labeller.network), labeller.aligner, encoded)
     monkeypatch.undo()
     for sentence, its, predicted in zip(sentences, encoded, mixed, strict=True):
         (alone,) = _scores(labeller, [sentence])
@@ -142,7 +143,7 @@ def test_the_word_score_is_the_highest_of_its_sub_words() -> None:
     made = _labeller()
     (encoded,) = made.aligner.encode([Sentence.from_words(["perhaps"])])
     assert len(encoded) == 2
-    (predicted,) = predict(made.network, made.aligner, [encoded])
+    (predicted,) = predict(TorchPredictor(made.network), made.aligner, [encoded])
     assert predicted.token_scores is not None
     (scored,) = _scores(made, [Sentence.from_words(["perhaps"])])
     assert scored.word_scores.tolist() == [predicted.token_scores.max(axis=0).tolist()]
@@ -158,7 +159,7 @@ def test_sentences_are_taken_as_they_are_needed() -> None:
             taken += 1
             yield sentence
 
-    results = stream(made.network, made.aligner, source(), at_once=2)
+    results = stream(TorchPredictor(made.network), made.aligner, source(), at_once=2)
     next(results)
     assert taken == 2
     assert len(list(results)) == 9
@@ -178,9 +179,9 @@ def test_the_network_is_left_as_it_was() -> None:
 def test_a_plain_classifier_has_sentence_scores_alone() -> None:
     made = tiny.labeller(config=ModelConfig(encoder="tiny", head="cls", depth=2, window=32))
     encoded = made.aligner.encode(_sentences(5, 140))
-    predictions = predict(made.network, made.aligner, encoded)
+    predictions = predict(TorchPredictor(made.network), made.aligner, encoded)
     assert [p.token_scores for p in predictions] == [None, None]
-    alone = [predict(made.network, made.aligner, [e])[0].sentence_scores for e in encoded]
+    alone = [predict(TorchPredictor(made.network), made.aligner, [e])[0].sentence_scores for e in encoded]
     np.testing.assert_allclose([p.sentence_scores for p in predictions], alone, rtol=0, atol=1e-5)
     with pytest.raises(ZerotagError, match=r"^this model is a plain .* does not score words: choose another"):
         _scores(made, _sentences(5))
@@ -188,7 +189,7 @@ def test_a_plain_classifier_has_sentence_scores_alone() -> None:
 
 def test_nothing_in_nothing_out() -> None:
     made = _labeller()
-    assert predict(made.network, made.aligner, []) == []
+    assert predict(TorchPredictor(made.network), made.aligner, []) == []
     assert _scores(made, []) == []
 
 

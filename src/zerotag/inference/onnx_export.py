@@ -7,7 +7,7 @@ import logging
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.masking_utils import sdpa_mask
 
 from zerotag.errors import ZerotagError
+from zerotag.extras import needed
 from zerotag.inference.onnx_predictor import OnnxPredictor
 from zerotag.inference.predictor import Prediction, Predictor, predict
 from zerotag.inference.torch_predictor import TorchPredictor
@@ -122,43 +123,28 @@ def _check_exportable(labeller: WordLabeller) -> None:
     if registered(labeller.manifest.model.encoder) is not None:
         name = labeller.manifest.model.encoder
         raise ZerotagError(f"encoder {name!r} cannot be exported to ONNX; pre-trained transformers can")
-    try:
-        import onnx  # noqa: F401
-        import onnxruntime  # noqa: F401
-        import onnxscript  # noqa: F401
-    except ImportError as error:
-        raise ZerotagError(
-            f"exporting needs {error.name}, which is not installed: pip install 'zerotag[onnx-export]'"
-        ) from error
+    needed("exporting", "onnx-export", "onnx", "onnxruntime", "onnxscript")
 
 
-class _Encoder(nn.Module):
-    def __init__(self, encoder: PreTrainedModel) -> None:
+class _Graph(nn.Module):
+    """A module, and what is to be computed by it."""
+
+    def __init__(self, module: nn.Module, compute: Callable[..., Tensor | tuple[Tensor, ...]]) -> None:
         super().__init__()
-        self.encoder = encoder
+        self.module = module
+        self._compute = compute
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        encoded: Tensor = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-        return encoded
-
-
-class _WordHead(nn.Module):
-    def __init__(self, head: nn.Module) -> None:
-        super().__init__()
-        self.head = head
-
-    def forward(self, tokens: Tensor, token_mask: Tensor) -> tuple[Tensor, Tensor]:
-        output = self.head(tokens, token_mask)
-        return torch.sigmoid(output.sentence_logits), torch.sigmoid(output.token_logits)
+    def forward(self, *inputs: Tensor) -> Tensor | tuple[Tensor, ...]:
+        return self._compute(self.module, *inputs)
 
 
-class _SentenceHead(nn.Module):
-    def __init__(self, head: Classifier) -> None:
-        super().__init__()
-        self.head = head
+def _encode(encoder: nn.Module, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+    encoded: Tensor = encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+    return encoded
 
-    def forward(self, first: Tensor) -> Tensor:
-        return torch.sigmoid(self.head(first).sentence_logits)
+
+def _score(head: nn.Module, *inputs: Tensor) -> tuple[Tensor, ...]:
+    return tuple(torch.sigmoid(logits) for logits in head(*inputs) if logits is not None)
 
 
 def _attention(
@@ -187,22 +173,22 @@ def _write_encoder(encoder: PreTrainedModel, file: Path) -> None:
     attention_mask = torch.ones_like(input_ids)
     attention_mask[1, 6:] = 0
     inputs = {"input_ids": input_ids, "attention_mask": attention_mask}
-    _write_graph(_Encoder(encoder), inputs, ["encoded"], file)
+    _write_graph(_Graph(encoder, _encode), inputs, ["encoded"], file)
 
 
 def _write_head(head: nn.Module, width: int, file: Path) -> None:
     if isinstance(head, Classifier):
-        _write_graph(_SentenceHead(head), {"first": torch.zeros(2, width)}, ["sentence_scores"], file)
+        _write_graph(_Graph(head, _score), {"first": torch.zeros(2, width)}, ["sentence_scores"], file)
         return
     inputs = {"tokens": torch.zeros(2, 9, width), "token_mask": torch.ones(2, 9, dtype=torch.bool)}
-    _write_graph(_WordHead(head), inputs, ["sentence_scores", "token_scores"], file)
+    _write_graph(_Graph(head, _score), inputs, ["sentence_scores", "token_scores"], file)
 
 
 def _write_graph(graph: nn.Module, inputs: dict[str, Tensor], outputs: Sequence[str], file: Path) -> None:
     from onnx_ir.passes.common import ClearMetadataAndDocStringPass
     from onnxscript import optimizer
 
-    any_size = {name: {0: Dim.DYNAMIC} if name == "first" else {0: Dim.DYNAMIC, 1: Dim.DYNAMIC} for name in inputs}
+    any_size = [{0: Dim.DYNAMIC} if name == "first" else {0: Dim.DYNAMIC, 1: Dim.DYNAMIC} for name in inputs]
     program = torch.onnx.export(
         graph,
         tuple(inputs.values()),
@@ -210,7 +196,7 @@ def _write_graph(graph: nn.Module, inputs: dict[str, Tensor], outputs: Sequence[
         opset_version=OPSET,
         input_names=list(inputs),
         output_names=outputs,
-        dynamic_shapes=any_size,
+        dynamic_shapes=(tuple(any_size),),
         optimize=False,  # but just below: its fusion of rotary embeddings fails for batches
         verbose=False,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -14,13 +13,16 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from zerotag.errors import ZerotagError
+from zerotag.extras import needed
 from zerotag.inference.cancellation import check_cancelled
 from zerotag.inference.predictor import parts
 from zerotag.io.checked_files import read_bytes
 from zerotag.io.integrity import DAMAGED, ENCODER, HEAD, LARGEST_TOKENIZER, TOKENIZER, loading
 from zerotag.io.model_folder import Manifest
+from zerotag.parallel.processors import threads
 from zerotag.text.aligners import aligner_for
-from zerotag.text.alignment import Aligner, Batch
+from zerotag.text.alignment import Aligner
+from zerotag.text.batches import Batch
 from zerotag.text.probe import probe
 from zerotag.types import FloatArray
 
@@ -46,8 +48,8 @@ class OnnxPredictor:
     token_budget = TOKEN_BUDGET
 
     def __init__(self, folder: Path) -> None:
-        self._encoder = _session(folder / ENCODER)
-        self._head = _session(folder / HEAD)
+        self._encoder = open_session(folder / ENCODER)
+        self._head = open_session(folder / HEAD)
         self._width: int = self._encoder.get_outputs()[0].shape[2]
         self._scores_tokens = len(self._head.get_outputs()) == 2
         self._threads = ThreadPoolExecutor(threads(), "onnx")
@@ -99,21 +101,13 @@ class OnnxPredictor:
 def read_exported(folder: Path, manifest: Manifest) -> tuple[OnnxPredictor, Aligner]:
     """The network of an exported model folder, and the aligner that makes its batches."""
     assert manifest.export is not None
-    _require_runtime()
+    needed("a model that was exported for ONNX Runtime", "onnx", "onnxruntime")
     with loading(folder, f"{DAMAGED}, or pip install -U onnxruntime"):
         tokenizer = Tokenizer.from_buffer(read_bytes(folder / TOKENIZER, LARGEST_TOKENIZER))
         aligner = aligner_for(manifest.model, tokenizer, pad_id=manifest.export.pad_id)
         predictor = OnnxPredictor(folder)
         probe(predictor.probabilities, aligner, len(manifest.label_names))
     return predictor, aligner
-
-
-def threads() -> int:
-    """One for each processor that this process may use, or OMP_NUM_THREADS, as in torch."""
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    if asked.isdecimal() and int(asked):
-        return int(asked)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _run(session: InferenceSession, inputs: Mapping[str, NDArray[Any]]) -> list[FloatArray]:
@@ -124,16 +118,8 @@ def _run(session: InferenceSession, inputs: Mapping[str, NDArray[Any]]) -> list[
     return found
 
 
-def _require_runtime() -> None:
-    try:
-        import onnxruntime  # noqa: F401
-    except ImportError as error:
-        raise ZerotagError(
-            "this model was exported for ONNX Runtime, which is not installed: pip install 'zerotag[onnx]'"
-        ) from error
-
-
-def _session(file: Path) -> InferenceSession:
+def open_session(file: Path) -> InferenceSession:
+    """A graph on one thread, as all of ours run."""
     from onnxruntime import InferenceSession, SessionOptions
 
     options = SessionOptions()

@@ -1,6 +1,6 @@
 """Sentences through whatever runs a network, in their own order, in batches of like length, in bounded memory.
 
-No torch: a network may run in torch (`inference`) or in ONNX Runtime (`onnx.running`).
+No torch: a network may run in torch (`torch_predictor`) or in ONNX Runtime (`onnx_predictor`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from zerotag.errors import ZerotagError
-from zerotag.text.alignment import Aligner, Batch, Encoded
+from zerotag.text.alignment import Aligner, Encoded, word_scores
+from zerotag.text.batches import Batch, Frame
 from zerotag.text.batching import by_token_budget
-from zerotag.text.subwords import Frame, SubWords
+from zerotag.text.subwords import SubWords
 from zerotag.types import FloatArray, IntArray, Sentence
 
 AT_ONCE = 1024  # sentences that are held, and sorted by length, at a time
@@ -80,7 +81,7 @@ def predict_row(predictor: Predictor, aligner: Aligner, subwords: SubWords) -> R
     """Scores of a row of sentences; which of them go through the network together follows from the row alone."""
     if not len(subwords.lengths):
         return RowScores(np.zeros((0, 0), np.float32), None)
-    parts = [*_padded(predictor, Frame.of(aligner), subwords), *_others(predictor, aligner, subwords)]
+    parts = [*_padded(predictor, aligner.frame, subwords), *_others(predictor, aligner, subwords)]
     tokens = [part.token_scores for part in parts if part.token_scores is not None]
     if not all(np.isfinite(scores).all() for scores in (*tokens, *(part.sentence_scores for part in parts))):
         raise ZerotagError("the model gives scores that are not finite numbers: its weights are damaged, train it anew")
@@ -95,7 +96,7 @@ def _padded(predictor: Predictor, frame: Frame, subwords: SubWords) -> Iterator[
     numbers = np.setdiff1d(np.arange(len(subwords.lengths)), np.array([*subwords.others], np.int64))
     costs = [(1, length) for length in (subwords.lengths[numbers] + frame.size).tolist()]
     groups = [numbers[group] for group in by_token_budget(costs, predictor.token_budget)]
-    outputs = _each(predictor, (frame.batch(subwords, group) for group in groups))
+    outputs = _each(predictor, (subwords.batch(frame, group) for group in groups))
     for group, (sentence_scores, token_scores) in zip(groups, outputs, strict=True):
         if token_scores is None:
             yield _Part(group, sentence_scores, np.zeros(0, np.int64), None)
@@ -140,6 +141,15 @@ def stream(
     """Predictions for any number of sentences, in their order."""
     for chunk, encoded in in_chunks(aligner, sentences, at_once):
         yield from zip(chunk, encoded, predict(predictor, aligner, encoded), strict=True)
+
+
+def words_of(encoded: Sequence[Encoded], predictions: Sequence[Prediction]) -> list[FloatArray]:
+    """Word scores, (words, K) each, from the predictions of a network that scores words."""
+    return [
+        word_scores(sentence, one.token_scores)
+        for sentence, one in zip(encoded, predictions, strict=True)
+        if one.token_scores is not None
+    ]
 
 
 def in_chunks(

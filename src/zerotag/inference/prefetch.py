@@ -11,7 +11,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-def ahead(work: Callable[[A], B], items: Iterable[A], most: int) -> Generator[B]:
+def prefetched(work: Callable[[A], B], items: Iterable[A], most: int) -> Generator[B]:
     """What comes of each item, in their order; up to `most` more of them are taken while one is used.
 
     Items are taken in the thread of whoever asks for results. Close this to have the other thread end.

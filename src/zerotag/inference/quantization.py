@@ -1,21 +1,24 @@
-"""Matrix products with weights of 8 bits, and one scale for each token: scores depend on no other sentence."""
+"""Weights of 8 bits: matrix products with one scale for each token, so that scores depend on no other sentence, and
+tables of vectors with one for each row."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
-from onnx import ModelProto, NodeProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 _STEPS = 127  # on either side of 0
 _ZERO = 128  # what 0 becomes as an unsigned byte
 
 
 def quantise(model: ModelProto) -> None:
-    """Have the matrix products with constant weights computed in 8 bits.
+    """Have the matrix products with constant weights computed in 8 bits, and keep tables of vectors in 8 bits.
 
     Weights have a scale per column. What they are multiplied with has a scale per row, that is, per token: with one
     scale for all, as usual, a score would depend on what else is in its batch, and the strongest token would leave the
-    others few of the 256 steps.
+    others few of the 256 steps. Most of a small encoder is the table of its sub-words' vectors, a scale for each.
     """
     weights = {tensor.name: tensor for tensor in model.graph.initializer}
     nodes: list[NodeProto] = []
@@ -31,6 +34,13 @@ def quantise(model: ModelProto) -> None:
                 for name, array in ((f"{weight}.int8", values), (f"{weight}.scale", scales)):
                     weights[name] = numpy_helper.from_array(array, name)
             nodes += _product(rows, weight, node.output[0])
+        elif _looks_up_vectors(node, weights):
+            table, chosen = node.input
+            if f"{table}.int8" not in weights:
+                values, scales = quantised_rows(numpy_helper.to_array(weights[table]))
+                for name, array in ((f"{table}.int8", values), (f"{table}.scale", scales)):
+                    weights[name] = numpy_helper.from_array(array, name)
+            nodes += _rows_of(table, chosen, node.output[0])
         else:
             nodes.append(node)
     used = {name for node in nodes for name in node.input}
@@ -60,6 +70,19 @@ def quantised_columns(weight: NDArray[np.float32]) -> tuple[NDArray[np.int8], ND
     return np.rint(weight / scales).astype(np.int8), scales.astype(np.float32)
 
 
+def quantised_rows(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """A table as bytes, and the scale of each of its rows, (rows, 1)."""
+    scales = np.maximum(np.abs(table).max(axis=1, keepdims=True), 1e-30) / np.float32(_STEPS)
+    return np.rint(table / scales).astype(np.int8), scales.astype(np.float32)
+
+
+def _looks_up_vectors(node: NodeProto, weights: Mapping[str, TensorProto]) -> bool:
+    """Whether it takes rows of a constant table of floats."""
+    table = weights.get(node.input[0]) if node.op_type == "Gather" else None
+    of_rows = all(attribute.name != "axis" or attribute.i == 0 for attribute in node.attribute)
+    return table is not None and of_rows and len(table.dims) == 2 and table.data_type == TensorProto.FLOAT
+
+
 def _quantised_rows(rows: str) -> list[NodeProto]:
     """Nodes that make bytes of float rows, and a scale for each; it may have any number of dimensions."""
     return [
@@ -78,6 +101,16 @@ def _quantised_rows(rows: str) -> list[NodeProto]:
         ),
         helper.make_node("Shape", [rows], [f"{rows}.shape"]),
         helper.make_node("Reshape", [f"{rows}.bytes", f"{rows}.shape"], [f"{rows}.int8"]),
+    ]
+
+
+def _rows_of(table: str, chosen: str, output: str) -> list[NodeProto]:
+    """Nodes that look up rows of a table of bytes."""
+    return [
+        helper.make_node("Gather", [f"{table}.int8", chosen], [f"{output}.bytes"]),
+        helper.make_node("Gather", [f"{table}.scale", chosen], [f"{output}.scale"]),
+        helper.make_node("Cast", [f"{output}.bytes"], [f"{output}.unscaled"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", [f"{output}.unscaled", f"{output}.scale"], [output]),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Lock
 
@@ -11,31 +11,12 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from zerotag.errors import ZerotagError
-from zerotag.inference import predictor as prediction
 from zerotag.inference.cancellation import check_cancelled
-from zerotag.inference.predictor import AT_ONCE, Prediction, in_chunks, in_groups, parts
-from zerotag.modeling.bf16_copy import can_be_lean, lean
+from zerotag.inference.predictor import parts
+from zerotag.modeling.bf16_copy import for_inference, is_transformer
 from zerotag.modeling.network import Network, TensorBatch
-from zerotag.text.alignment import Aligner, Batch, Encoded, word_scores
-from zerotag.types import FloatArray, Sentence
-
-__all__ = [
-    "AT_ONCE",
-    "Prediction",
-    "TorchPredictor",
-    "attention_without_plans",
-    "best_device",
-    "device_of",
-    "evaluating",
-    "in_chunks",
-    "in_groups",
-    "precision",
-    "predict",
-    "stream",
-    "token_budget",
-    "usable_device",
-    "words_of",
-]
+from zerotag.text.batches import Batch
+from zerotag.types import FloatArray
 
 _Output = tuple[FloatArray, FloatArray | None]
 
@@ -103,16 +84,20 @@ def token_budget(device: torch.device) -> int:
 
 
 class TorchPredictor:
-    """Runs a network in torch, whatever mode it is in, and leaves it as it was; tells of sentences alone if asked to.
+    """Runs a network in torch, whatever mode it is in, and leaves it as it was.
 
-    On a GPU a lean copy of a transformer runs in its place. It is made anew when weights were changed since, as far as
-    torch counts that; replayed CUDA graphs are not counted, so a training makes a new predictor each time it needs one.
+    On a GPU a bfloat16 copy of a transformer runs in its place. It is made anew when weights have changed since, as far
+    as torch counts that; replayed CUDA graphs are not counted, so a training makes a new predictor each time.
+
+    Args:
+        network: the network.
+        sentences_alone: leave token scores out, which nobody will read.
     """
 
     def __init__(self, network: Network, *, sentences_alone: bool = False) -> None:
         self._network = network
         self._sentences_alone = sentences_alone
-        self._lean: Network | None = None
+        self._bf16: Network | None = None
         self._seen: list[tuple[int, int]] = []
 
     @property
@@ -139,7 +124,7 @@ class TorchPredictor:
         check_cancelled()
         device = device_of(self._network)
         network = self._ready(device)
-        as_it_is = nullcontext() if network is self._lean else _as_it_is(network, device)
+        as_it_is = nullcontext() if network is self._bf16 else _as_it_is(network, device)
         with torch.inference_mode(), attention_without_plans, as_it_is:
             tensors = TensorBatch.of(batch, device)
             windows = [network.encode(tensors.windows(part)) for part in parts(batch, self.token_budget)]
@@ -160,34 +145,13 @@ class TorchPredictor:
         return fetch
 
     def _ready(self, device: torch.device) -> Network:
-        """What runs: on a GPU the lean copy of a network that has one, with the weights of now."""
-        if device.type != "cuda" or not can_be_lean(self._network):
+        """What runs: on a GPU the bfloat16 copy of a transformer, with the weights of now."""
+        if device.type != "cuda" or not is_transformer(self._network):
             return self._network
         now = [(weight.data_ptr(), weight._version) for weight in self._network.parameters()]
-        if self._lean is None or now != self._seen:
-            self._lean, self._seen = lean(self._network), now
-        return self._lean
-
-
-def predict(network: Network, aligner: Aligner, encoded: Sequence[Encoded]) -> list[Prediction]:
-    """Predictions for sentences that are already encoded."""
-    return prediction.predict(TorchPredictor(network), aligner, encoded)
-
-
-def words_of(encoded: Sequence[Encoded], predictions: Sequence[Prediction]) -> list[FloatArray]:
-    """Word scores, (words, K) each, from the predictions of a network that scores words."""
-    return [
-        word_scores(sentence, one.token_scores)
-        for sentence, one in zip(encoded, predictions, strict=True)
-        if one.token_scores is not None
-    ]
-
-
-def stream(
-    network: Network, aligner: Aligner, sentences: Iterable[Sentence], *, at_once: int = AT_ONCE
-) -> Iterator[tuple[Sentence, Encoded, Prediction]]:
-    """Predictions for any number of sentences, in their order."""
-    return prediction.stream(TorchPredictor(network), aligner, sentences, at_once=at_once)
+        if self._bf16 is None or now != self._seen:
+            self._bf16, self._seen = for_inference(self._network), now
+        return self._bf16
 
 
 @contextmanager
