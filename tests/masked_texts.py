@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from zerotag.inference.torch_predictor import predict
+from zerotag.inference.predictor import predict
 from zerotag.labeller import WordLabeller
 from zerotag.text.alignment import Encoded
 from zerotag.types import FloatArray
@@ -18,4 +18,4 @@ def probabilities(labeller: WordLabeller, texts: Iterable[str]) -> FloatArray:
     """What the network says of each text: (texts, K)."""
     sub_words = [np.array(labeller.tokenizer(text, add_special_tokens=False).input_ids) for text in texts]
     encoded = [Encoded(ids, np.arange(len(ids)), np.arange(len(ids)), len(ids)) for ids in sub_words]
-    return np.stack([one.sentence_scores for one in predict(labeller.network, labeller.aligner, encoded)])
+    return np.stack([one.sentence_scores for one in predict(labeller.predictor, labeller.aligner, encoded)])

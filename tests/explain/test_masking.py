@@ -12,7 +12,8 @@ import tiny
 from masked_texts import MASK
 from zerotag.explain import masking
 from zerotag.explain.masking import Masker, Pieces, Versions
-from zerotag.inference.torch_predictor import predict
+from zerotag.inference.predictor import predict
+from zerotag.inference.torch_predictor import TorchPredictor
 from zerotag.text.alignment import Aligner, Encoded
 from zerotag.text.segmentation import split
 from zerotag.types import BoolArray, Sentence
@@ -103,7 +104,9 @@ def test_packing_does_not_show(monkeypatch: pytest.MonkeyPatch, overlapping: boo
     expected = []
     for versions in planned:
         encoded = [one_version(labeller.aligner, versions.sentence, row.tolist()) for row in versions.kept]
-        expected.append([p.sentence_scores for p in predict(labeller.network, labeller.aligner, encoded)])
+        expected.append(
+            [p.sentence_scores for p in predict(TorchPredictor(labeller.network), labeller.aligner, encoded)]
+        )
     for pack in (1, 100, 2**20):
         monkeypatch.setattr(masking, "pack_size", lambda _, size=pack: size)
         masker = Masker(labeller.network, labeller.aligner, MASK)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from inspect import signature
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +18,9 @@ from torch import Tensor
 from zerotag.errors import ZerotagError
 from zerotag.explain.registry import ScorerArguments, ScorerSpec, in_torch, mask_id
 from zerotag.inference.cancellation import check_cancelled
-from zerotag.inference.torch_predictor import Shared, device_of, evaluating, in_chunks, in_groups, token_budget
+from zerotag.inference.predictor import in_chunks, in_groups
+from zerotag.inference.torch_predictor import Shared, device_of, evaluating, token_budget
+from zerotag.modeling.encoders import takes_vectors
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.alignment import Aligner, Encoded, word_scores
 from zerotag.types import FloatArray, Scored, Sentence
@@ -50,7 +51,7 @@ class _EmbeddingScorer(ABC):
     name: str
 
     def __init__(self, network: Network, aligner: Aligner) -> None:
-        if "inputs_embeds" not in signature(network.encoder.forward).parameters:
+        if not takes_vectors(network.encoder):
             kind = network.encoder.config.model_type
             raise ZerotagError(f"encoders of type {kind!r} do not take word vectors, which {self.name} follows")
         self._network = network

@@ -11,7 +11,7 @@ import numpy as np
 
 from zerotag.inference.cancellation import check_cancelled
 from zerotag.inference.predictor import Predictor, predict_row
-from zerotag.inference.prefetch import ahead
+from zerotag.inference.prefetch import prefetched
 from zerotag.inference.torch_predictor import TorchPredictor, device_of
 from zerotag.modeling.network import Network
 from zerotag.text.alignment import Aligner, Encoded
@@ -53,7 +53,7 @@ class Masker:
             return predict_row(predictor, self._aligner, pack).sentences
 
         packs = self._packs(planned, pack_size(predictor))
-        yield from ahead(work, packs, _AHEAD) if has_time(self._network) else map(work, packs)
+        yield from prefetched(work, packs, _AHEAD) if has_time(self._network) else map(work, packs)
 
     def _packs(self, planned: Iterable[Versions], most: int) -> Iterator[SubWords]:
         """The versions, whichever sentences they come from, in packs of about so many sub-words."""
