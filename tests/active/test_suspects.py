@@ -13,7 +13,8 @@ from sklearn.linear_model import LogisticRegression
 import tiny
 import toy
 from zerotag import train
-from zerotag.active.suspects import _logistic_regression, cross_fitted, suspects
+from zerotag.active.suspects import cross_fitted, logistic_regression, suspects
+from zerotag.cli.options import LabelOptions
 from zerotag.cli.suspects import suspects as command
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
@@ -63,7 +64,7 @@ def test_the_regression_is_that_of_another_library() -> None:
     draw = np.random.default_rng(0)
     features = draw.normal(size=(80, 3)).astype(np.float32)
     labels = features[:, 0] + 0.5 * draw.normal(size=80) > 0.2
-    ours = _logistic_regression(features, labels, 10.0)
+    ours = logistic_regression(features, labels, 10.0)
     theirs = LogisticRegression(C=0.1, tol=1e-8).fit(features, labels)
     assert ours == pytest.approx([*theirs.intercept_, *theirs.coef_[0]], abs=1e-3)
 
@@ -87,7 +88,7 @@ def test_what_is_refused(labeller: WordLabeller) -> None:
 def test_the_command(labeller: WordLabeller, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     labeller.save_pretrained(tmp_path / "model")
     source = toy.write_tsv(tmp_path / "train.tsv", toy.gold(60))
-    command(tmp_path / "model", source, out=tmp_path / "out.jsonl", n=5)
+    command(model=tmp_path / "model", train=source, out=tmp_path / "out.jsonl", n=5, labels=LabelOptions())
     shown = capsys.readouterr()
     assert len(shown.out.splitlines()) == 5
     assert f"5 labels to look at, in {tmp_path / 'out.jsonl'}" in shown.err

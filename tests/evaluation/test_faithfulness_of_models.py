@@ -33,9 +33,10 @@ def test_by_hand() -> None:
         ids = encoded.ids.copy()
         ids[list(hidden)] = labeller.tokenizer.convert_tokens_to_ids(mask)
         changed = type(encoded)(ids, encoded.pair_tokens, encoded.pair_words, encoded.words)
-        from zerotag.inference.torch_predictor import predict
+        from zerotag.inference.predictor import predict
+        from zerotag.inference.torch_predictor import TorchPredictor
 
-        return float(predict(labeller.network, labeller.aligner, [changed])[0].sentence_scores[0])
+        return float(predict(TorchPredictor(labeller.network), labeller.aligner, [changed])[0].sentence_scores[0])
 
     full = probability(labeller, WORDS)
     sizes = (1, 1, 1, 2, 5)

@@ -46,6 +46,7 @@ def test_by_hand() -> None:
         "word_precision": 1 / 3,
         "word_recall": 1 / 3,
         "word_f1": 1 / 3,
+        "word_f05": 1 / 3,
         # the threshold -0.1 takes all three positive words, and four others
         "highest_word_f1": 2 * 3 / (7 + 3),
         # sentence 1: (1 + 2/3) / 2; sentence 2: 1, or 1/2 once its scores are clipped to a tie
@@ -153,7 +154,7 @@ def test_json() -> None:
     assert label["rule"]["word_threshold"] == 0.25
     assert label["rule"]["origin"] == "fixed"
     assert " ".join(label["measures"]) == (
-        "sentence_precision sentence_recall sentence_f1 word_precision word_recall word_f1 "
+        "sentence_precision sentence_recall sentence_f1 word_precision word_recall word_f1 word_f05 "
         "map map_clipped map_positional token_f1 iou_f1 auprc highest_word_f1"
     )
 

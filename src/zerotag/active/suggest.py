@@ -74,7 +74,7 @@ def suggest(labeller: Labeller, pool: Iterable[Text], *, n: int = 50, seed: int 
     """
     if n < 1:
         raise ZerotagError(f"n is {n}; it must be 1 or more")
-    sentences = [as_sentence(text) for text in pool]
+    sentences = [as_sentence(text, labeller.segment) for text in pool]
     candidates = [
         _candidate(number, scored, labeller)
         for number, scored in enumerate(labeller.score(sentences))

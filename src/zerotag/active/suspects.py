@@ -90,18 +90,13 @@ def sentence_features(labeller: WordLabeller, corpus: Corpus[Example], k: int) -
     from zerotag.training.refit import word_features
 
     rows = []
-    for start in range(0, len(corpus), _AT_ONCE):
-        some = [one.sentence for one in corpus.examples[start : start + _AT_ONCE]]
-        features, logits = word_features(labeller.network, labeller.aligner, labeller.aligner.encode(some))
-        for its_features, its_logits in zip(features, logits, strict=True):
-            strongest = its_features[int(its_logits[:, k].argmax()), k]
-            rows.append(np.concatenate([its_features[:, k].mean(axis=0), strongest]))
+    encoded = labeller.aligner.encode([one.sentence for one in corpus.examples])
+    for read in word_features(labeller.network, labeller.aligner, encoded):
+        strongest = read.features[int(read.logits[:, k].argmax()), k]
+        rows.append(np.concatenate([read.features[:, k].mean(axis=0), strongest]))
     matrix = np.array(rows, np.float32)
     standard: NDArray[np.float32] = (matrix - matrix.mean(axis=0)) / (matrix.std(axis=0) + 1e-6)
     return standard
-
-
-_AT_ONCE = 512
 
 
 def cross_fitted(features: NDArray[np.float32], labels: BoolArray) -> Floats:
@@ -123,12 +118,12 @@ def _out_of_fold(
     chances = np.zeros(len(labels))
     for fold in np.unique(fold_of):
         inside = fold_of == fold
-        weights = _logistic_regression(features[~inside], labels[~inside], penalty)
+        weights = logistic_regression(features[~inside], labels[~inside], penalty)
         chances[inside] = sigmoid(features[inside] @ weights[1:] + weights[0])
     return chances
 
 
-def _logistic_regression(features: NDArray[np.float32], labels: BoolArray, penalty: float) -> Floats:
+def logistic_regression(features: NDArray[np.float32], labels: BoolArray, penalty: float) -> Floats:
     """Bias and weights."""
     positive = labels.astype(np.float64)
 

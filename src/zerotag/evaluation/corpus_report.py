@@ -11,16 +11,17 @@ from zerotag.evaluation.report import Report
 from zerotag.evaluation.tables import score_table
 from zerotag.io.writers.style import Style
 from zerotag.render.charts import Chart, Line, Mark, svg
-from zerotag.render.html import Markup, Paragraph, Section, escaped
+from zerotag.render.html import Markup, Paragraph, Section
 from zerotag.render.html import report as whole_page
+from zerotag.render.markup import HUES, escaped
 from zerotag.render.model_card import reliability_chart
 from zerotag.render.scale import position
 from zerotag.render.tables import Table
+from zerotag.text.printable import counted
 from zerotag.types import ReliabilityBin
 
 _EXAMPLE = 34  # characters on either side of a word, in a line
 _EXAMPLES = 5
-_HUES = 8
 _HEADER = ("word", "marked", "of", "mean score", "sentences")
 
 
@@ -76,12 +77,18 @@ def charts(corpus: LabelledCorpus, measured: Measured) -> list[Chart]:
     return found
 
 
-def page(corpus: LabelledCorpus, measured: Measured, style: Style, lead: str, top: int) -> Iterator[str]:
+def lead(corpus: LabelledCorpus, supervision: str) -> str:
+    """What was labelled, and what the model learnt from that did it."""
+    size = f"{counted(corpus.sentences, 'sentence')} and {counted(corpus.words, 'word')}"
+    return f"{size}, labelled by a model that learnt from {supervision}."
+
+
+def page(corpus: LabelledCorpus, measured: Measured, style: Style, intro: str, top: int) -> Iterator[str]:
     """The whole as a page of its own."""
-    sections: list[Section] = [Paragraph(lead), *measured.tables()]
+    sections: list[Section] = [Paragraph(intro), *measured.tables()]
     sections.append(Markup(f'<div class="charts">\n{"".join(map(_figure, charts(corpus, measured)))}</div>\n'))
     for number, one in enumerate(corpus.lexicons):
-        sections.append(Markup("".join(_words_of(one, corpus, f"k{number % _HUES}", top))))
+        sections.append(Markup("".join(_words_of(one, corpus, f"k{number % HUES}", top))))
     return whole_page(sections, style)
 
 
@@ -136,14 +143,15 @@ def _row(entry: Entry, one: Lexicon, corpus: LabelledCorpus) -> str:
     word, *cells = _cells(entry, corpus.sentences)
     shade = position(entry.mean_score, one.rule.word_threshold)
     numbers = "".join(f"<td>{escaped(cell)}</td>" for cell in cells)
-    return f'<tr><th scope="row" dir="auto"><mark style="--s:{shade:.2f}">{escaped(word)}</mark></th>{numbers}</tr>\n'
+    shaded = f'<mark class="word yes" style="--strength: {shade:.2f};">{escaped(word)}</mark>'
+    return f'<tr><th scope="row" dir="auto">{shaded}</th>{numbers}</tr>\n'
 
 
 def _hit(hit: Hit, one: Lexicon) -> str:
     shade = position(hit.score, one.rule.word_threshold)
     return (
         f'<tr><td class="left"><bdi>{escaped(hit.left)}</bdi></td>'
-        f'<td><mark style="--s:{shade:.2f}">{escaped(hit.word)}</mark></td>'
+        f'<td><mark class="word yes" style="--strength: {shade:.2f};">{escaped(hit.word)}</mark></td>'
         f'<td class="right" dir="auto">{escaped(hit.right)}</td>'
         f'<td class="quiet">{hit.score:z.2f}</td><td class="quiet">sentence {hit.sentence:,}</td></tr>\n'
     )

@@ -10,7 +10,7 @@ import numpy as np
 from zerotag.evaluation.metrics import AOPC_PERCENTAGES, comprehensiveness, sufficiency, top_words
 from zerotag.evaluation.metrics.ragged import Floats
 from zerotag.explain.masking import Masker, Versions
-from zerotag.inference.torch_predictor import stream
+from zerotag.inference.predictor import stream
 from zerotag.types import Scored
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def faithfulness(labeller: WordLabeller, scored: Sequence[Scored]) -> dict[str, 
     mask_id: int | None = labeller.tokenizer.mask_token_id
     if mask_id is None:
         return {}
-    predictions = stream(labeller.network, labeller.aligner, (one.sentence for one in scored))
+    predictions = stream(labeller.predictor, labeller.aligner, (one.sentence for one in scored))
     verdicts = [prediction.sentence_scores for _, _, prediction in predictions]
     by_label = []
     for k, rule in enumerate(labeller.rules):

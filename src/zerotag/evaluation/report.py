@@ -48,6 +48,7 @@ class Measures:
     word_precision: float | None = None
     word_recall: float | None = None
     word_f1: float | None = None
+    word_f05: float | None = None
     map: float | None = None
     map_clipped: float | None = None
     map_positional: float | None = None
@@ -206,6 +207,7 @@ def _measures(one: Judged) -> Measures:
         word_precision=word.precision,
         word_recall=word.recall,
         word_f1=word.f1,
+        word_f05=word.f05,
         map=metrics.mean_average_precision(one.gold_words, one.word_scores),
         map_clipped=metrics.mean_average_precision(one.gold_words, one.word_scores, "clipped"),
         map_positional=metrics.mean_average_precision(one.gold_words, one.word_scores, "positional"),

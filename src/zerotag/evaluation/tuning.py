@@ -10,7 +10,7 @@ import numpy as np
 
 from zerotag.calibration import Calibration
 from zerotag.errors import ZerotagError
-from zerotag.evaluation.few_words import LabelledWords, rule_from_few_words
+from zerotag.evaluation.few_words import LabelledWords, log_odds, threshold_from_few_words
 from zerotag.evaluation.metrics import mean_average_precision, threshold_from_word_labels
 from zerotag.evaluation.report import judge
 from zerotag.explain import Scorer, create
@@ -63,7 +63,7 @@ def tuned_rules(
         The rules; that of a label which no labelled sentence has stays as it is.
     """
     labels = np.array([example.labels for example, _ in pairs], np.bool_)  # (sentences, K)
-    origin = f"word labels of {counted(len(pairs), 'sentence')}, with that from sentence labels as the prior"
+    origin = f"word labels of {counted(len(pairs), 'sentence')}, with the one before as the prior"
     tuned = []
     for k, rule in enumerate(rules):
         gold = [np.array([word[k] for word in example.word_labels], np.bool_) for example, _ in pairs]
@@ -73,7 +73,8 @@ def tuned_rules(
         prior = calibration[k] if calibration else Calibration(positive=float(labels[:, k].mean()))
         scores = [scored.word_scores[:, k] for _, scored in pairs]
         words = LabelledWords.of(scores, gold, labels[:, k], prior.positive)
-        tuned.append(rule_from_few_words(words, prior, rule, origin))
+        threshold = threshold_from_few_words(words, prior, log_odds(prior, rule.word_threshold))
+        tuned.append(replace(rule, word_threshold=threshold, origin=origin))
     return tuple(tuned)
 
 

@@ -20,6 +20,12 @@ def mask(bits: str) -> BoolArray:
     return np.array([bit == "1" for bit in bits], dtype=np.bool_)
 
 
+def test_f05_by_hand() -> None:
+    """1.25 P R / (0.25 P + R), of 2/3 and 1/2: 0.4167 / 0.6667."""
+    assert precision_recall_f1(mask("11110000"), mask("11001000")).f05 == pytest.approx(0.625)
+    assert precision_recall_f1(mask("010"), mask("000")).f05 == 0
+
+
 def test_by_hand() -> None:
     # 2 right, 1 too many, 2 missed
     assert precision_recall_f1(mask("11110000"), mask("11001000")) == PRF(2 / 3, 1 / 2, 4 / 7, support=4, predicted=3)

@@ -26,6 +26,11 @@ class PRF:
     support: int
     predicted: int
 
+    @property
+    def f05(self) -> float:
+        """F0.5, for which a false alarm weighs as much as two misses: what grammatical error detection reports."""
+        return f05(self.precision, self.recall)
+
     @classmethod
     def from_counts(cls, true_positives: int, false_positives: int, false_negatives: int) -> PRF:
         """From the three cells of the confusion table that matter."""
@@ -38,6 +43,11 @@ class PRF:
             support=support,
             predicted=predicted,
         )
+
+
+def f05(precision: float, recall: float) -> float:
+    """F0.5 of a precision and a recall."""
+    return 1.25 * precision * recall / (0.25 * precision + recall) if precision or recall else 0.0
 
 
 def precision_recall_f1(gold: BoolArray, predicted: BoolArray) -> PRF:
