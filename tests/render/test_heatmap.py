@@ -204,7 +204,7 @@ def test_the_page_is_set_right_to_left_and_escaped() -> None:
     assert 'dir="rtl"' in page
     assert "<b>אב" not in page
     assert page.count("&lt;i&gt;") >= 1
-    assert 'class="k0 yes"' in page
+    assert 'class="cell k0 yes"' in page
 
 
 def test_what_the_json_says() -> None:

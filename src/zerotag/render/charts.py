@@ -10,7 +10,16 @@ from xml.sax.saxutils import escape, quoteattr
 from zerotag.render.heatmap import drawable
 
 INK, QUIET, RULE = "#1f1c18", "#635d54", "#dfd9cd"
-HUES = ("#8a3600", "#004c92", "#005c34", "#96083e", "#5c2ab0", "#685600", "#005a62", "#504c46")  # --line of page.css
+HUES = (
+    "#8a3600",
+    "#004c92",
+    "#005c34",
+    "#96083e",
+    "#5c2ab0",
+    "#685600",
+    "#005a62",
+    "#504c46",
+)  # --line of the light theme
 _WIDTH, _HEIGHT = 440.0, 360.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58.0, 18.0, 34.0, 52.0
 _LEGEND_ROW = 20.0

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from zerotag.calibration import calibration_error
+from zerotag.calibration import Calibration, calibration_error
 from zerotag.config import PACKAGED_ENCODER
 from zerotag.io.model_folder import CARD, PLOT, Manifest
 from zerotag.render.charts import Chart, Line, svg
@@ -50,8 +50,10 @@ def model_card(manifest: Manifest, name: str) -> str:
             scores=_rows((measure, f"{value:.4g}") for measure, value in manifest.scores.items()),
             calibration="\n".join(_calibration(manifest.reliability)),
             decisions=_rows(
-                (label, f"{rule.word_threshold:g}", f"{rule.sentence_threshold:g}", rule.origin)
-                for label, rule in zip(manifest.label_names, manifest.rules, strict=True)
+                (label, f"{rule.word_threshold:g}", interval, f"{rule.sentence_threshold:g}", rule.origin)
+                for label, rule, interval in zip(
+                    manifest.label_names, manifest.rules, _intervals(manifest), strict=True
+                )
             ),
             settings=_rows(settings.items()),
             created=manifest.created,
@@ -90,6 +92,12 @@ def _data(manifest: Manifest) -> Iterator[str]:
     for label, bins in manifest.reliability.items():
         positive, count = sum(one.size * one.positive for one in bins), sum(one.size for one in bins)
         yield _rows([(f"dev, with {label}", f"{positive:,.0f} of {count:,}")])
+
+
+def _intervals(manifest: Manifest) -> list[str]:
+    """Of word thresholds, by label, as far as they are known."""
+    known = manifest.calibration or (Calibration(),) * len(manifest.label_names)
+    return ["–" if one.lowest is None else f"{one.lowest:.2g} to {one.highest:.2g}" for one in known]
 
 
 def _calibration(reliability: Mapping[str, Sequence[ReliabilityBin]]) -> Iterator[str]:

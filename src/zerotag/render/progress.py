@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -13,7 +13,7 @@ from zerotag.render.notebook import Bar
 if TYPE_CHECKING:
     from zerotag.training.loop import Progress
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Sized)
 SECONDS_BETWEEN_LINES = 30.0
 
 Say = Callable[[str], None]
@@ -27,7 +27,7 @@ class LiveBar:
 
     Args:
         say: what becomes of a line; by default it is logged (logger `zerotag`, level INFO).
-        silent: no bar.
+        silent: no bar, and no lines either.
         transient: the bar disappears when it is done.
     """
 
@@ -48,6 +48,7 @@ class LiveBar:
             transient=transient,
         )
         self._task = self._bar.add_task("starting", total=None)
+        self._silent = silent
         self._said = monotonic()
 
     def __enter__(self) -> Self:
@@ -67,24 +68,23 @@ class LiveBar:
             self._in_notebook.draw(words, done, total)
         self._bar.update(self._task, total=total, completed=done, description=words)
 
-    @property
-    def silent_for_long(self) -> bool:
-        """Whether a log should have a line by now."""
-        return monotonic() - self._said >= SECONDS_BETWEEN_LINES
-
-    def say(self, words: str) -> None:
-        """Give out a line, where there is no bar."""
-        self._said = monotonic()
-        self._say(words)
+    def show_or_say(self, words: str, done: float, total: float | None, *, now: bool = False) -> None:
+        """Draw the bar; where there is none, give out a line from time to time, or at once."""
+        if self.live:
+            self.draw(words, done, total)
+        elif not self._silent and (now or monotonic() - self._said >= SECONDS_BETWEEN_LINES):
+            self._said = monotonic()
+            self._say(words)
 
 
-def with_bar(labelled: Iterable[T], total: int) -> Iterator[T]:
-    """Go through the results of texts, and show how many have come."""
+def with_bar(parts: Iterable[T], total: int) -> Iterator[T]:
+    """Go through the results of texts, which come in parts, and show how many have come."""
     with LiveBar(silent=False, transient=True) as bar:
-        for done, one in enumerate(labelled, start=1):
-            if done % 100 == 0:
-                bar.draw(f"{done:,} of {total:,} texts", done, total)
-            yield one
+        done = 0
+        for part in parts:
+            done += len(part)
+            bar.draw(f"{done:,} of {total:,} texts", done, total)
+            yield part
 
 
 class TrainingProgress(LiveBar):
@@ -99,10 +99,9 @@ class TrainingProgress(LiveBar):
             self._say(f"going on in epoch {progress.epoch} of {progress.epochs}")
         self._started = True
         if self.live:
-            percent = 100 * progress.steps_done / progress.steps
-            self.draw(f"{percent:3.0f} % {words}", progress.steps_done, progress.steps)
-        elif progress.epoch == progress.epochs_done or self.silent_for_long:
-            self.say(words)
+            words = f"{100 * progress.steps_done / progress.steps:3.0f} % {words}"
+        now = progress.epoch == progress.epochs_done
+        self.show_or_say(words, progress.steps_done, progress.steps, now=now)
 
 
 def describe(progress: Progress) -> str:

@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from zerotag.errors import ZerotagError
+from zerotag.extras import needed
 from zerotag.render.heatmap.drawing import LINE, RULE, Box, Drawing, Text
 
 if TYPE_CHECKING:
@@ -20,14 +21,10 @@ def png(drawing: Drawing) -> bytes:
     """The drawing as a file, in twice the resolution of a screen."""
     if drawing.height * _DPI / _SCREEN_DPI > _MOST_PIXELS:
         raise ZerotagError("the text is too long for one PNG: choose a name in .svg or .html for --out")
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ZerotagError(
-            "a PNG is drawn by matplotlib, which is not installed: pip install 'zerotag[plots]', "
-            "or choose a name in .svg or .html for --out"
-        ) from error
+    needed("a PNG (.svg and .html need nothing)", "plots", "matplotlib")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(drawing.width / _SCREEN_DPI, drawing.height / _SCREEN_DPI), dpi=_DPI)
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1))
