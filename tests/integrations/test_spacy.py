@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tomllib
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -13,9 +14,10 @@ from spacy.tokens import Doc, DocBin
 
 import tiny
 from zerotag.errors import ZerotagError
-from zerotag.integrations.spacy import WordLabels, create
+from zerotag.integrations.spacy import create
 from zerotag.labeller import WordLabeller, load
-from zerotag.types import Rule, Sentence
+from zerotag.labelling import Labeller
+from zerotag.types import Labelled, Rule, Sentence
 
 TEXT = "The pump may  fail.\n\nIt isn't \U0001f600 raining, perhaps!"
 
@@ -81,15 +83,17 @@ def test_many_documents_go_through_in_batches(model: Path, monkeypatch: pytest.M
     texts = [TEXT, "", "a pump may leak", "rain. snow. hail."] * 3
     one_by_one = [nlp(text) for text in texts]
     calls: list[int] = []
-    labelled = WordLabels._label
+    stream = Labeller.stream
 
-    def counted(self: WordLabels, docs: list[Doc]) -> None:
-        calls.append(len(docs))
-        labelled(self, docs)
+    def counted(self: Labeller, sentences: Iterable[Sentence]) -> Iterator[Labelled]:
+        given = [*sentences]
+        calls.append(len(given))
+        return stream(self, given)
 
-    monkeypatch.setattr(WordLabels, "_label", counted)
+    monkeypatch.setattr(Labeller, "stream", counted)
     together = list(nlp.pipe(texts, batch_size=5))
-    assert calls == [5, 5, 2]
+    sentences = [len(list(one.sents)) for one in one_by_one]
+    assert calls == [sum(sentences[start : start + 5]) for start in (0, 5, 10)]
     for one, other in zip(one_by_one, together, strict=True):
         assert [span.text for span in one.spans["zerotag"]] == [span.text for span in other.spans["zerotag"]]
         assert other.cats == pytest.approx(one.cats, abs=1e-5)
@@ -111,6 +115,23 @@ def test_a_pipeline_is_saved_with_its_model(model: Path, tmp_path: Path) -> None
     assert again.get_pipe("zerotag").labels == ("hedge", "wet")  # type: ignore[attr-defined]
 
 
+def test_a_model_of_the_hub_is_fetched_once_and_saved_with_its_pipeline(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched: list[str] = []
+
+    def snapshot_download(name: str) -> str:
+        fetched.append(name)
+        return str(model)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot_download)
+    nlp = pipeline(Path("user/hedges"))
+    expected = nlp(TEXT).cats
+    nlp.to_disk(tmp_path / "pipeline")
+    assert spacy.load(tmp_path / "pipeline")(TEXT).cats == expected
+    assert fetched == ["user/hedges"]
+
+
 def test_documents_keep_their_spans(model: Path) -> None:
     nlp = pipeline(model)
     doc = nlp(TEXT)
@@ -126,7 +147,7 @@ def test_a_component_without_a_model_says_so(tmp_path: Path) -> None:
     nlp.add_pipe("zerotag")
     with pytest.raises(ZerotagError, match="there is no model: nlp"):
         nlp("A pump.")
-    with pytest.raises(ZerotagError, match=r"there is no model '/nowhere/model'"):
+    with pytest.raises(ZerotagError, match="/nowhere/model is not a folder"):
         pipeline(Path("/nowhere/model"))("A pump.")
     with pytest.raises(ZerotagError, match="is not a zerotag model folder"):
         pipeline(tmp_path)

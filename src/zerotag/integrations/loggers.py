@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
-from zerotag.errors import ZerotagError
-
-
-def _installed(module: str, extra: str) -> Any:
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        raise ZerotagError(f"{extra} is not installed ({error}): pip install 'zerotag[{extra}]'") from error
+from zerotag.extras import needed
 
 
 class TensorBoard:
     """Writes event files, into `runs` or the folder that is named: `tensorboard --logdir runs` shows them."""
 
     def __init__(self, folder: str | None = None) -> None:
-        self._writer = _installed("torch.utils.tensorboard", "tensorboard").SummaryWriter(folder)
+        self._writer = needed("this logger", "tensorboard", "torch.utils.tensorboard").SummaryWriter(folder)
 
     def start(self, settings: Mapping[str, Any]) -> None:
         """Keep the settings as a text."""
@@ -42,7 +34,7 @@ class MLflow:
     """A run of MLflow, in the experiment that is named, wherever MLFLOW_TRACKING_URI says."""
 
     def __init__(self, experiment: str | None = None) -> None:
-        self._mlflow = _installed("mlflow", "mlflow")
+        self._mlflow = needed("this logger", "mlflow", "mlflow")
         if experiment:
             self._mlflow.set_experiment(experiment)
         self._mlflow.start_run()
@@ -64,7 +56,7 @@ class WeightsAndBiases:
     """A run of Weights & Biases, in the project that is named, else in `zerotag`."""
 
     def __init__(self, project: str | None = None) -> None:
-        self._run = _installed("wandb", "wandb").init(project=project or "zerotag")
+        self._run = needed("this logger", "wandb", "wandb").init(project=project or "zerotag")
 
     def start(self, settings: Mapping[str, Any]) -> None:
         """Keep the settings."""

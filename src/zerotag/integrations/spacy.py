@@ -33,7 +33,8 @@ class WordLabels:
     - `doc.cats`: for each label the highest score of a sentence; `doc._.zerotag_scores` has the same.
 
     Args:
-        model: the folder of a model, or a name on the Hugging Face hub. None: it comes with `from_disk`.
+        model: the folder of a model, or a name on the Hugging Face hub, which is fetched when the first document comes:
+            a saved pipeline has its model, and asks no hub. None: it comes with `from_disk`.
         spans_key: where the spans go.
         threshold: the score from which a word has a label. Default: the model's own.
         device: `cpu`, `cuda` or `cuda:N`. Default: a GPU if there is one.
@@ -52,7 +53,7 @@ class WordLabels:
         self._device = device
         self._labeller: Labeller | None = None
         self._model = model
-        if model is not None and _can_be_loaded(str(model)):
+        if model is not None and Path(model).exists():
             self._load(model)
 
     @property
@@ -62,9 +63,10 @@ class WordLabels:
         Raises:
             ZerotagError: there is none yet.
         """
+        if self._labeller is None and self._model is not None:
+            self._load(self._model)
         if self._labeller is None:
-            what = "there is no model" if self._model is None else f"there is no model {str(self._model)!r}"
-            raise ZerotagError(f'{what}: nlp.add_pipe("zerotag", config={{"model": "a model folder"}})')
+            raise ZerotagError('there is no model: nlp.add_pipe("zerotag", config={"model": "a model folder"})')
         return self._labeller
 
     @property
@@ -158,14 +160,4 @@ def create(
 
     A pipeline that was saved has its model beside it, and the folder it was once made with need not exist any more.
     """
-    return WordLabels(
-        model,
-        spans_key=spans_key,
-        threshold=threshold,
-        device=device,
-    )
-
-
-def _can_be_loaded(model: str) -> bool:
-    """Whether it is there; the folder that a saved pipeline was once made with may not be."""
-    return Path(model).exists() or (not Path(model).is_absolute() and model.count("/") == 1)
+    return WordLabels(model, spans_key=spans_key, threshold=threshold, device=device)
