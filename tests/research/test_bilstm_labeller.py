@@ -11,12 +11,12 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from zerotag.config import PRESETS
 from zerotag.explain.native import NativeScorer
 from zerotag.inference.torch_predictor import TorchPredictor
 from zerotag.labeller import WordLabeller
 from zerotag.modeling.encoders import aligner_for
 from zerotag.modeling.network import Network
+from zerotag.presets import PRESETS
 from zerotag.research.bilstm import new_bilstm
 from zerotag.research.vocabulary import PADDING, UNKNOWN
 from zerotag.training.recipe import Progress, train

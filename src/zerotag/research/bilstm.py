@@ -27,7 +27,9 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from zerotag.modeling.encoders import EncoderSpec
 from zerotag.research.vocabulary import UNKNOWN_NUMBER, Vocabulary, read_vectors
-from zerotag.text.alignment import Aligner, Batch, Encoded, well_formed
+from zerotag.text.alignment import Encoded
+from zerotag.text.batches import Batch
+from zerotag.text.whole_words import WholeWordAligner
 from zerotag.types import IntArray, Sentence
 
 UNKNOWN_CHARACTER = 0
@@ -173,21 +175,12 @@ class Spelled(Encoded):
     """The words as they are written, token by token."""
 
 
-class WordAligner(Aligner):
+class WordAligner(WholeWordAligner):
     """For an encoder whose tokens are whole words, which it also spells."""
 
     reads_sub_words_alone = False
 
-    def encode_whole(self, sentences: Sequence[Sentence]) -> list[Encoded]:
-        """Words of many sentences at once, each one token."""
-        words = [[*map(well_formed, sentence.words)] for sentence in sentences]
-        encodings = self._tokenizer.encode_batch(words, is_pretokenized=True, add_special_tokens=False)
-        return [
-            self._whole_words(its_words, np.asarray(encoding.ids, np.int64), np.asarray(encoding.word_ids, np.int64))
-            for its_words, encoding in zip(words, encodings, strict=True)
-        ]
-
-    def _whole_words(self, words: Sequence[str], ids: IntArray, places: IntArray) -> Encoded:
+    def _aligned(self, words: Sequence[str], ids: IntArray, places: IntArray) -> Encoded:
         if not len(ids):  # nothing but empty words
             return self._unknown(len(words))
         return Spelled(ids, np.arange(len(ids)), places, len(words), spellings=tuple(words[place] for place in places))

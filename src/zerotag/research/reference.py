@@ -11,7 +11,8 @@ from itertools import islice
 
 import numpy as np
 
-from zerotag.text.alignment import Aligner, Batch, Encoded, well_formed
+from zerotag.text.alignment import Aligner, Encoded, well_formed
+from zerotag.text.batches import Batch
 from zerotag.types import IntArray, Sentence
 
 
@@ -34,15 +35,14 @@ class LoneWordAligner(Aligner):
 class EndAligner(Aligner):
     """Lets the special tokens that end a sentence take part in attention and losses, though they are no word's."""
 
+    attends_to_end = True
+
     def batch(self, sentences: Sequence[Encoded], *, length_step: int = 1) -> Batch:
         """Pad the windows of the sentences into one batch."""
         batch = super().batch(sentences, length_step=length_step)
-        size = len(self._suffix)
         if batch.stitch is None:
-            token_mask = batch.token_mask.copy()
-            for row, sentence in enumerate(sentences):
-                token_mask[row, self.offset + len(sentence) :][:size] = True
-            return replace(batch, token_mask=token_mask)
+            return batch
+        size = len(self.frame.suffix)
         room = np.zeros((len(sentences), size), np.int64)
         token_mask, stitch = np.hstack([batch.token_mask, room.astype(np.bool_)]), np.hstack([batch.stitch, room])
         last = np.flatnonzero(np.diff(batch.sentence_of_window, append=len(sentences)))

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from zerotag.errors import ZerotagError
@@ -286,11 +287,40 @@ def test_a_training_that_fails_takes_its_runs_along(small: Path) -> None:
 
 def test_dev_word_measures_only_where_asked(small: Path) -> None:
     comparison = compare(small, only="*.soft-attention.*")
-    assert read_record(comparison.folder / "runs" / "smoke-corpus.soft-attention.1.json").dev_words is None
+    assert read_record(comparison.folder / "runs" / "smoke-corpus.soft-attention.1.json").dev is None
     small.write_text("dev_word_measures = true\n" + small.read_text())
     asked = compare(small, out=small.parent / "asked", only="*.soft-attention.*")
-    measures = read_record(asked.folder / "runs" / "smoke-corpus.soft-attention.1.json").measures()
-    assert 0 < measures["dev_map"] <= 1
+    record = read_record(asked.folder / "runs" / "smoke-corpus.soft-attention.1.json")
+    assert 0 < record.measures()["dev_map"] <= 1
+    assert record.dev is not None
+    counts = record.dev["labels"]["C"]["counts"]
+    kept = np.load(asked.folder / "work" / "scores" / "smoke-corpus.soft-attention.1.npz")
+    assert (kept["words"].shape, kept["sentences"].shape) == ((counts["words"], 1), (counts["sentences"], 1))
+    for part in ("test", "dev"):
+        for quantiles in record.scores[part]["C"].values():
+            assert quantiles == sorted(quantiles)
+    verdicts = record.verdicts["C"]
+    assert verdicts.gold == "01" * 12
+    true_positives = [*zip(verdicts.gold, verdicts.predicted, strict=True)].count(("1", "1"))
+    assert record.measures()["sentence_recall"] == pytest.approx(true_positives / 12)
+    assert record.made["began"]["code"] == record.made["code"]
+    assert record.made["began"]["date"] <= record.made["date"]
+
+
+def test_labels_that_exclude_one_another(small: Path) -> None:
+    folder = small.parent / "smoke-corpus"
+    for part in ("train", "dev", "test"):
+        sentences = (folder / f"{part}.tsv").read_text().strip().split("\n\n")
+        for number, sentence in enumerate(sentences):
+            words = [line.partition("\t")[0] for line in sentence.split("\n")]
+            label = ("NEG", "POS")[number % 2]
+            sentences[number] = "\n".join([f"{words[0]}\t{label}", *(f"{word}\tO" for word in words[1:])])
+        (folder / f"{part}.tsv").write_text("\n\n".join(sentences) + "\n")
+    done = compare(small, only="*.soft-attention.*")
+    record = read_record(done.folder / "runs" / "smoke-corpus.soft-attention.1.json")
+    assert all(label["rule"]["exclusive"] for label in record.test["labels"].values())
+    negative, positive = (record.verdicts[name].predicted for name in ("NEG", "POS"))
+    assert all(a != b for a, b in zip(negative, positive, strict=True))  # every sentence has one
 
 
 def test_a_corpus_that_was_edited_is_not_mixed_with_old_runs(small: Path) -> None:

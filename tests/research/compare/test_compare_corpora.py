@@ -9,7 +9,7 @@ import toy
 from hand_made import experiment
 from zerotag.errors import ZerotagError
 from zerotag.research.compare.corpora import drawn, read_splits, sample
-from zerotag.research.compare.experiment import read_experiment
+from zerotag.research.compare.experiment_file import read_experiment
 from zerotag.types import Corpus, Example, GoldExample, Sentence
 
 

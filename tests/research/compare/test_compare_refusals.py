@@ -28,7 +28,11 @@ def test_bad_arguments(small: Path, settings: dict[str, Any], complaint: str) ->
 @pytest.mark.parametrize(
     ("corpus", "complaint"),
     [
-        ("elsewhere", "corpus 'elsewhere' is neither one of fce, bea2019, conll2010 nor a folder beside the TOML"),
+        (
+            "elsewhere",
+            "corpus 'elsewhere' is neither one of fce, bea2019, conll2010, toxic, sst, movies "
+            "nor a folder beside the TOML",
+        ),
         ("fce", "corpus 'fce' is not in the package: give the folder that holds fce/ with --data"),
     ],
 )

@@ -4,9 +4,10 @@ from pathlib import Path
 import pytest
 
 from hand_made import TOML, experiment
-from zerotag.config import PACKAGED_ENCODER, PRESETS, ModelConfig, TrainConfig
+from zerotag.config import PACKAGED_ENCODER, ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
-from zerotag.research.compare.experiment import read_experiment
+from zerotag.presets import PRESETS
+from zerotag.research.compare.experiment_file import read_experiment
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"
 
@@ -200,7 +201,7 @@ def test_the_mpnet_experiment_differs_where_it_says() -> None:
             its = replace(
                 its,
                 model=replace(its.model, encoder="roberta-base"),
-                training=replace(its.training, patience=training.training.patience),
+                training=replace(its.training, patience=training.training.patience, group_by_length=False),
             )
         assert its == training
     for method, its_method in zip(paper.methods, mpnet.methods, strict=True):
@@ -260,3 +261,10 @@ def test_the_upper_line_of_the_record_is_the_same_network() -> None:
         "zerotag, threshold from word labels",
         "Supervised by word labels",
     ]
+
+
+def test_fewer_seeds_on_a_corpus(tmp_path: Path) -> None:
+    found = experiment(tmp_path, TOML.replace("[model]", "[corpus_seeds]\nown = [2]\n\n[model]", 1))
+    assert {(run.corpus, run.seed) for run in found.runs()} == {("fce", 1), ("fce", 2), ("own", 2)}
+    with pytest.raises(ZerotagError, match="corpus_seeds: unknown key 'other'"):
+        experiment(tmp_path, TOML.replace("[model]", "[corpus_seeds]\nother = [2]\n\n[model]", 1))

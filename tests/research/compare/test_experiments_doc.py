@@ -11,8 +11,8 @@ import pytest
 
 import tiny
 import toy
-from zerotag.config import PRESETS
 from zerotag.explain import SCORERS
+from zerotag.presets import PRESETS
 from zerotag.research.compare.comparison import compare
 from zerotag.research.compare.experiment import ExampleSentence, Experiment, Method, Training
 

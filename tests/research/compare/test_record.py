@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,3 +60,29 @@ def test_damaged_files(tmp_path: Path, content: str) -> None:
     (tmp_path / "run.json").write_text(content)
     with pytest.raises(ZerotagError, match=r"run.json: not the file of a run .*; delete it to have the run repeated"):
         read_record(tmp_path / "run.json")
+
+
+def test_measures_of_each_of_several_labels(tmp_path: Path) -> None:
+    hand = experiment(tmp_path)
+    made = record(hand, run_of(hand, "own", "Soft attention", 1), word_f1=0.5)
+    one = made.test["labels"]["error"]
+    labels = {
+        name: {**one, "measures": {**one["measures"], "word_f1": f1}} for name, f1 in (("neg", 0.4), ("pos", 0.6))
+    }
+    measures = replace(made, test={**made.test, "labels": labels}).measures()
+    assert (measures["word_f1"], measures["neg: word_f1"], measures["pos: word_f1"]) == (0.5, 0.4, 0.6)
+    assert "word_threshold" not in measures
+    assert measures["neg: word_threshold"] == 0.5
+
+
+def test_word_measures_on_dev_as_earlier_records_have_them(tmp_path: Path) -> None:
+    hand = experiment(tmp_path)
+    made = record(hand, run_of(hand, "fce", "LIME", 1), word_f1=0.5)
+    write_record(tmp_path / "run.json", made)
+    values = json.loads((tmp_path / "run.json").read_text())
+    for name in ("dev", "verdicts", "scores"):
+        del values[name]
+    (tmp_path / "run.json").write_text(json.dumps(values | {"dev_words": {"word_f1": 0.3, "map": None}}))
+    found = read_record(tmp_path / "run.json")
+    assert found == replace(made, dev={"macro": {"word_f1": 0.3, "map": None}})
+    assert found.measures()["dev_word_f1"] == 0.3

@@ -7,7 +7,8 @@ import pytest
 
 from hand_made import TOML, experiment, write_all
 from zerotag.errors import ZerotagError
-from zerotag.research.compare.experiment import Experiment, comparisons, read_experiment
+from zerotag.research.compare.experiment import Experiment
+from zerotag.research.compare.experiment_file import comparisons, read_experiment
 from zerotag.research.compare.results import Results, load_results
 from zerotag.research.compare.results_page import results_page, write_results_page
 from zerotag.research.compare.summary import summaries, write_summary

@@ -11,7 +11,7 @@ from zerotag.errors import ZerotagError
 from zerotag.evaluation.cost import Cost
 from zerotag.evaluation.significance import Summary
 from zerotag.research.compare.experiment import Run
-from zerotag.research.compare.record import write_record
+from zerotag.research.compare.record import VerdictRecord, write_record
 from zerotag.research.compare.results import load_results, run_path
 from zerotag.research.compare.significance import (
     Difference,
@@ -140,6 +140,20 @@ def test_many_differing_sentences_are_no_luck(tmp_path: Path) -> None:
     found = significance(load_results(hand, tmp_path))["fce"]["Weighted soft attention"]
     assert found["word_f1"].randomisation == found["map"].randomisation == 1 / 10_001
     assert found["word_f1"].t_test is None  # a single seed shows no spread
+
+
+def test_verdicts_on_sentences_are_swapped_too(tmp_path: Path) -> None:
+    """Of thirty positive sentences one method finds each, the other none; then one of them, which may be luck."""
+    hand = experiment(tmp_path)
+    gold, all_right = "1" * 30 + "0", "1" * 30 + "0"
+    found = []
+    for theirs in ("0" * 31, "0" + "1" * 29 + "0"):
+        for method, predicted in (("Soft attention", theirs), ("Weighted soft attention", all_right)):
+            run = run_of(hand, "fce", method, 1)
+            made = replace(record(hand, run, sentence_f1=0.5), verdicts={"error": VerdictRecord(gold, predicted)})
+            write_record(run_path(tmp_path, run), made)
+        found.append(significance(load_results(hand, tmp_path))["fce"]["Weighted soft attention"]["sentence_f1"])
+    assert [one.randomisation for one in found] == [1 / 10_001, 1.0]
 
 
 def test_significance_there_and_back(tmp_path: Path) -> None:

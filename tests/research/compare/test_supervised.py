@@ -99,6 +99,7 @@ def test_there_is_one_door() -> None:
             "research/compare/trainings.py",
             "research/few_words/cells.py",
             "research/few_words/draws.py",
+            "research/few_words/plan.py",
         },
     }
     assert "train_towards" not in recipe.__all__

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from zerotag.parallel.stopping import Stopped
 from zerotag.research.compare import trainings
 from zerotag.research.compare.corpora import Splits, read_splits
-from zerotag.research.compare.experiment import Training, read_experiment
-from zerotag.research.compare.messages import Stopped
+from zerotag.research.compare.experiment import Training
+from zerotag.research.compare.experiment_file import read_experiment
 from zerotag.research.compare.trainings import Clock, training_folder
 from zerotag.training.recipe import Progress
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from zerotag.research.compare.experiment import read_experiment
+from zerotag.research.compare.experiment_file import read_experiment
 from zerotag.research.compare.workbench import Workbench
 
 SMOKE = Path(__file__).parents[3] / "experiments" / "smoke.toml"

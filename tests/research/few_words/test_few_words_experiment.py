@@ -6,13 +6,18 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import tiny
 import toy
+import zerotag
+from zerotag.research.compare.provenance import commit_of
+from zerotag.research.few_words import draws
 from zerotag.research.few_words.__main__ import main
 from zerotag.research.few_words.cells import METHODS
 from zerotag.research.few_words.flips import flipped
 from zerotag.research.few_words.plan import labelled, read_plan
+from zerotag.research.few_words.results import SERIES
 from zerotag.types import Corpus
 
 PLAN = """
@@ -20,26 +25,29 @@ encoder = "tiny-encoder"
 teachers = 1
 seeds = [1]
 sentences = [12]
-draws = 2
-choices = 2
+flips = [0.05, 0.1]
 
-[corpora.toy]
-train = "toy/train.tsv"
-dev = "toy/dev.tsv"
-test = "toy/test.tsv"
+[corpora]
+toy = { train = 60 }
 """
 
 
-def test_pieces_make_the_whole(tmp_path: Path) -> None:
+def test_pieces_make_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tiny.encoder_folder(tmp_path / "tiny-encoder")
     (tmp_path / "toy").mkdir()
-    for seed, (part, count) in enumerate({"train": 60, "dev": 24, "test": 24}.items()):
+    for seed, (part, count) in enumerate({"train": 80, "dev": 24, "test": 24}.items()):
         toy.write_tsv(tmp_path / "toy" / f"{part}.tsv", toy.gold(count, seed=seed))
     plan = tmp_path / "plan.toml"
     plan.write_text(PLAN)
     out = tmp_path / "out"
+    monkeypatch.setattr(draws, "DRAWS", 2)
+    monkeypatch.setattr(draws, "CHOICES", 2)
     main(plan, data=tmp_path, out=out, encoders=tmp_path, seconds=0)
     assert not list(out.glob("*.npz"))
+    main(plan, data=tmp_path, out=out, encoders=tmp_path, only="*-zero-shot-*", seconds=600)
+    assert [path.stem for path in out.glob("*.npz")] == ["toy-1-zero-shot-0"]
+    rows = (out / "results.md").read_text().splitlines()
+    assert [row.split(" | ")[0] for row in rows if row.startswith("| ")] == ["| word F1 / MAP", "| zero-shot"]
     main(plan, data=tmp_path, out=out, encoders=tmp_path, seconds=600)
     stored = sorted(path.stem for path in out.glob("*.npz"))
     assert stored == sorted(["toy-1-zero-shot-0", *(f"toy-1-{method}-12" for method in METHODS)])
@@ -47,7 +55,7 @@ def test_pieces_make_the_whole(tmp_path: Path) -> None:
         report = json.loads((out / f"{name}.json").read_text())
         scores = np.load(out / f"{name}.npz")
         assert scores["word_scores"].shape == (24 * 7, 1)
-        assert ("word labels" in report["supervision"]) == (report["method"] != "zero-shot")
+        assert report["word_labels"] == (0 if report["method"] == "zero-shot" else 12)
     tuning = json.loads((out / "toy-1-tuning.json").read_text())
     assert len(tuning["20"]) == 2
     suggested = json.loads((out / "toy-1-suggestions.json").read_text())["20"]
@@ -57,8 +65,12 @@ def test_pieces_make_the_whole(tmp_path: Path) -> None:
         assert found["flipped"] == count
         assert 0 <= found["suspects"] <= 1
     assert not list((out / "models").glob("*flips*"))
+    made = json.loads((out / "results.json").read_text())["made"]
+    assert made["commits"] == [str(commit_of(Path(zerotag.__file__).parent, Path("absent")))]
+    assert made["from"] <= made["to"]
     rows = (out / "results.md").read_text().splitlines()
-    assert len(rows) == 3 + len(METHODS)
+    assert sum(row.endswith(", 12 |") or ", 12 | " in row for row in rows) == len(METHODS)
+    assert (out / "curves.svg").read_text().count("<polyline") == len(SERIES)
     before = {path: path.stat().st_mtime_ns for path in out.glob("*.npz")}
     main(plan, data=tmp_path, out=out, encoders=tmp_path, seconds=600)
     assert {path: path.stat().st_mtime_ns for path in out.glob("*.npz")} == before

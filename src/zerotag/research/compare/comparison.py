@@ -10,16 +10,20 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from zerotag.errors import ZerotagError
+from zerotag.parallel.ray_pool import Cluster
 from zerotag.research.compare.corpora import read_splits
-from zerotag.research.compare.experiment import Experiment, Run, read_experiment
+from zerotag.research.compare.experiment import Experiment, Run
+from zerotag.research.compare.experiment_file import read_experiment
 from zerotag.research.compare.figures import write_figures
 from zerotag.research.compare.messages import Failed, Finished, Said
+from zerotag.research.compare.on_ray import on_ray
 from zerotag.research.compare.results import finished_run, load_results
 from zerotag.research.compare.schedule import groups_of, one_after_the_other, side_by_side
 from zerotag.research.compare.starts import located_models
 from zerotag.research.compare.summary import write_summary
 from zerotag.research.compare.tables import write_tables
 from zerotag.research.compare.workbench import Workbench
+from zerotag.types import Corpus, Example
 
 DATA_VARIABLE = "ZEROTAG_DATA"
 
@@ -55,17 +59,21 @@ def compare(
     jobs: int = 1,
     only: str = "*",
     limit_seconds: float | None = None,
+    cluster: Cluster | None = None,
     on_status: Callable[[Status], None] = lambda _: None,
 ) -> Comparison:
     """Make the runs of an experiment that are not finished, then its summary and tables.
 
     `data` holds the paper's corpora (default: the environment's ZEROTAG_DATA); results go to `out` (default: beside the
-    TOML). `jobs` worker processes share the device. `only` picks runs by a pattern over their names, as `fce.*.1`.
-    After `limit_seconds` everything is stopped where it is; what was begun goes on the next time.
+    TOML). `jobs` worker processes share the device, or the workers of a `cluster` have one each. `only` picks runs by a
+    pattern over their names, as `fce.*.1`. After `limit_seconds` everything is stopped where it is; what was begun goes
+    on the next time.
     """
     start = time.monotonic()
     if jobs < 1:
         raise ZerotagError(f"jobs {jobs} is out of range; allowed: 1 or more")
+    if jobs > 1 and cluster is not None:
+        raise ZerotagError("--jobs are processes of this machine; with Ray there are --workers")
     deadline = None if limit_seconds is None else start + limit_seconds
     experiment = read_experiment(toml)
     folder = out or experiment.results
@@ -76,16 +84,19 @@ def compare(
     if data is None and DATA_VARIABLE in os.environ:
         data = Path(os.environ[DATA_VARIABLE])
     sizes = {  # read here to check the corpora, too: workers read what they need
-        corpus: len(read_splits(experiment, corpus, data).train.examples)
+        corpus: _words(read_splits(experiment, corpus, data).train)
         for corpus in dict.fromkeys(run.corpus for run in missing)
     }
     models = located_models(experiment, missing)
 
     listener = _Listener(len(wanted) - len(missing), len(wanted), on_status)
     bench = Workbench(experiment, data, models, folder, side_by_side=jobs)
-    # What was begun comes first; then large corpora, so that no long training begins when all others are done.
-    groups = sorted(groups_of(missing), key=lambda group: (bench.begun(group), sizes[group.corpus]), reverse=True)
-    if jobs == 1:
+    # What was begun comes first; then seed by seed, since part of the seeds makes a table; of a seed, large corpora, so
+    # that no long training begins when all others are done.
+    groups = sorted(groups_of(missing), key=lambda group: (not bench.begun(group), group.seed, -sizes[group.corpus]))
+    if cluster is not None:
+        on_ray(groups, bench, cluster, listener.hear, deadline)
+    elif jobs == 1:
         one_after_the_other(groups, bench, listener.hear, deadline)
     else:
         side_by_side(groups, bench, min(jobs, len(groups)), listener.hear, deadline)
@@ -101,9 +112,13 @@ def compare(
         experiment,
         folder,
         done=tuple(run for run in wanted if run in results.records),
-        failed=listener.failed,
+        failed={run: why for run, why in listener.failed.items() if run not in results.records},
         left=tuple(run for run in wanted if run not in results.records and run not in listener.failed),
     )
+
+
+def _words(corpus: Corpus[Example]) -> int:
+    return sum(len(example.sentence.words) for example in corpus.examples)
 
 
 class _Listener:

@@ -12,8 +12,9 @@ import numpy as np
 from zerotag.errors import ZerotagError
 from zerotag.io import read_gold
 from zerotag.research.compare.experiment import PARTS, Experiment
-from zerotag.research.corpora import CORPORA, CorpusModule
+from zerotag.research.corpora import CORPORA, KNOWN, CorpusModule
 from zerotag.research.corpora.checked import TaggedSentence, check
+from zerotag.research.corpora.panel import PANEL, read_parts
 from zerotag.types import Corpus, Example, GoldExample, Sentence, T
 
 
@@ -43,13 +44,13 @@ def without_word_labels(corpus: Corpus[GoldExample]) -> Corpus[Example]:
 
 
 def locate(experiment: Experiment, name: str, data: Path | None) -> Path:
-    """The folder of a corpus: one of the paper's in the folder `data`, or one's own beside the TOML."""
+    """The folder of a corpus: one that is known, in the folder `data`, or one's own beside the TOML."""
     own = experiment.path.parent / name
-    if name not in CORPORA:
+    if name not in KNOWN:
         if own.is_dir():
             return own
         raise ZerotagError(
-            f"{experiment.path}: corpus {name!r} is neither one of {', '.join(CORPORA)} nor a folder beside the TOML"
+            f"{experiment.path}: corpus {name!r} is neither one of {', '.join(KNOWN)} nor a folder beside the TOML"
         )
     if data is None:
         raise ZerotagError(f"corpus {name!r} is not in the package: give the folder that holds {name}/ with --data")
@@ -61,8 +62,14 @@ def locate(experiment: Experiment, name: str, data: Path | None) -> Path:
 
 def read_splits(experiment: Experiment, name: str, data: Path | None) -> Splits:
     """Read a corpus."""
-    folder = locate(experiment, name, data)
-    return released(CORPORA[name], folder) if name in CORPORA else _own(folder)
+    return splits_in(name, locate(experiment, name, data))
+
+
+def splits_in(name: str, folder: Path) -> Splits:
+    """Read the corpus of a name that is in a folder."""
+    if name in CORPORA:
+        return released(CORPORA[name], folder)
+    return Splits.of(*read_parts(name, folder)) if name in PANEL else _own(folder)
 
 
 def _own(folder: Path) -> Splits:

@@ -50,10 +50,6 @@ Heartbeat = Callable[[str], None]
 """Called often with what is being done; raises `Stopped` to have it stopped."""
 
 
-class Stopped(BaseException):
-    """Whatever is being done is to be left where it is; it goes on the next time. No error, so none to handle."""
-
-
 class Bench(Protocol):
     """Makes runs."""
 

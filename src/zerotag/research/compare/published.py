@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-CORPUS_TITLES = {"fce": "FCE", "bea2019": "BEA 2019", "conll2010": "CoNLL 2010"}
+CORPUS_TITLES = {
+    "fce": "FCE",
+    "bea2019": "BEA 2019",
+    "conll2010": "CoNLL 2010",
+    "toxic": "Toxic posts",
+    "sst": "SST",
+    "movies": "Movies",
+}
 
 PAPER = "Bujel, Yannakoudakis & Rei (2021)"
 CLASSIFIER = "RoBERTa"

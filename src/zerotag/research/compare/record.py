@@ -10,6 +10,7 @@ from typing import Any
 
 from zerotag.errors import ZerotagError
 from zerotag.evaluation.cost import Cost
+from zerotag.evaluation.metrics import f05
 from zerotag.io.files import whole_file
 
 FORMAT = 1
@@ -50,6 +51,14 @@ class SentenceRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class VerdictRecord:
+    """What is true of each test sentence and what was said of it: a `1` or `0` for each, in their order."""
+
+    gold: str
+    predicted: str
+
+
+@dataclass(frozen=True, slots=True)
 class ExampleRecord:
     """What the run says of one of the experiment's own example sentences."""
 
@@ -71,7 +80,7 @@ class Record:
     """What the experiment declared."""
 
     made: Mapping[str, Any]
-    """Versions, device, date and commit, and how many runs shared the device."""
+    """Versions, device, how many runs shared it, and date, commit and code at the end and at the beginning."""
 
     training: TrainingRecord | None
     scorer: str
@@ -81,8 +90,8 @@ class Record:
     """The evaluation's report: `macro` and, by label, `measures`, `counts` and `rule`."""
 
     faithfulness: Mapping[str, float]
-    dev_words: Mapping[str, float | None] | None
-    """Word measures on the development set, where the experiment asks for them: no method has read these."""
+    dev: Mapping[str, Any] | None
+    """The same report on the development set, where the experiment asks for it: no method has read its word labels."""
 
     cost: Cost
     test_indices: list[int] | None
@@ -90,6 +99,12 @@ class Record:
 
     sentences: Mapping[str, SentenceRecord]
     """By label; empty for a method that does not score words."""
+
+    verdicts: Mapping[str, VerdictRecord] = field(default_factory=dict)
+    """By label; empty for a method that says nothing of sentences, and in records from before they were kept."""
+
+    scores: Mapping[str, Mapping[str, Mapping[str, list[float]]]] = field(default_factory=dict)
+    """Quantiles of word scores, by part (`test`, `dev`), label and kind of sentence: see `score_summary`."""
 
     examples: list[ExampleRecord] = field(default_factory=list)
     """For figures; only the first seed of a method has them."""
@@ -99,8 +114,10 @@ class Record:
         rules = [label["rule"] for label in self.test["labels"].values()]
         found: dict[str, float | None] = {
             **self.test["macro"],
+            **self._f05_of_earlier_records(),
             **self.faithfulness,
-            **{f"dev_{name}": value for name, value in (self.dev_words or {}).items()},
+            **{f"dev_{name}": value for name, value in (self.dev or {"macro": {}})["macro"].items()},
+            **self._by_label(),
             "word_threshold": rules[0]["word_threshold"] if len(rules) == 1 and self.sentences else None,
             **asdict(self.cost),
         }
@@ -110,6 +127,22 @@ class Record:
             found["best_epoch"] = self.training.best_epoch
             found["epochs"] = len(self.training.history)
         return {name: float(value) for name, value in found.items() if value is not None}
+
+    def _f05_of_earlier_records(self) -> dict[str, float]:
+        """They have precision and recall, from which F0.5 follows for a single label."""
+        words = [self.test["macro"].get(f"word_{name}") for name in ("precision", "recall")]
+        if "word_f05" in self.test["macro"] or None in words or len(self.test["labels"]) > 1:
+            return {}
+        return {"word_f05": f05(*words)}
+
+    def _by_label(self) -> dict[str, float | None]:
+        """Of several labels, each: what `macro` is the mean of."""
+        labels = self.test["labels"]
+        return {
+            f"{label}: {name}": value
+            for label, its in (labels.items() if len(labels) > 1 else ())
+            for name, value in {**its["measures"], "word_threshold": its["rule"]["word_threshold"]}.items()
+        }
 
 
 def write_record(path: Path, record: Record) -> None:
@@ -127,10 +160,14 @@ def read_record(path: Path) -> Record:
         if values.pop("format") != FORMAT:
             raise ValueError(f"its format is not {FORMAT}")
         training = values["training"]
+        if (words := values.pop("dev_words", None)) is not None:  # as earlier records have it
+            values["dev"] = {"macro": words}
         return Record(
             **values
             | {
+                "dev": values.get("dev"),
                 "training": None if training is None else TrainingRecord(**training),
+                "verdicts": {label: VerdictRecord(**its) for label, its in values.get("verdicts", {}).items()},
                 "cost": Cost(**values["cost"]),
                 "examples": [ExampleRecord(**example) for example in values.get("examples", ())],
                 "sentences": {label: SentenceRecord(**its) for label, its in values["sentences"].items()},

@@ -10,7 +10,8 @@ from pathlib import Path
 from zerotag.errors import ZerotagError
 from zerotag.io.files import whole_file
 from zerotag.research.compare.cells import USES_WORD_LABELS, marked
-from zerotag.research.compare.experiment import Run, comparisons, read_experiment
+from zerotag.research.compare.experiment import Run
+from zerotag.research.compare.experiment_file import comparisons, read_experiment
 from zerotag.research.compare.figures import FIGURES, Figure, curve_figures, example_figures, write_figures
 from zerotag.research.compare.layout import Cell, Row, Table, markdown
 from zerotag.research.compare.published import CORPUS_TITLES

@@ -11,9 +11,10 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
-from zerotag.bulk.child_processes import deaf_to_control_c
+from zerotag.parallel.child_processes import ignoring_interrupts
+from zerotag.parallel.stopping import Stopped
 from zerotag.research.compare.experiment import Run
-from zerotag.research.compare.messages import Bench, Failed, Finished, Group, Said, Stopped, Tell
+from zerotag.research.compare.messages import Bench, Failed, Finished, Group, Said, Tell
 
 _SECONDS_BETWEEN_WORDS = 10.0  # of a worker about what it is doing
 _SECONDS_TO_STOP = 20.0  # before a worker that was asked to stop is ended
@@ -126,7 +127,7 @@ class Crew:
     def _start(self) -> Connection:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=work, args=(self._bench, theirs), daemon=True)
-        with deaf_to_control_c():
+        with ignoring_interrupts():
             process.start()
             theirs.close()  # so that the connection ends when the worker does
             self._processes[ours] = process

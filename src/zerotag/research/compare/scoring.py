@@ -9,7 +9,7 @@ import numpy as np
 
 from zerotag.evaluation.report import evaluate
 from zerotag.explain import Scorer
-from zerotag.inference.torch_predictor import stream
+from zerotag.inference.predictor import stream
 from zerotag.labeller import WordLabeller
 from zerotag.research.compare.messages import Heartbeat
 from zerotag.types import Corpus, Example, GoldExample, Scored, Sentence
@@ -36,7 +36,7 @@ class SentenceScorer:
     def score(self, sentences: Iterable[Sentence]) -> Iterator[Scored]:
         """Scores of each sentence, in the order they come."""
         aligner = self._labeller.aligner
-        for sentence, encoded, prediction in stream(self._labeller.network, aligner, sentences):
+        for sentence, encoded, prediction in stream(self._labeller.predictor, aligner, sentences):
             self.passes += aligner.cost(encoded)[0]
             scores = tuple(prediction.sentence_scores.tolist())
             yield Scored(sentence, scores, np.zeros((len(sentence.words), len(scores)), np.float32))

@@ -13,7 +13,7 @@ from zerotag.errors import ZerotagError
 from zerotag.evaluation.metrics.ragged import Floats, Ints
 from zerotag.evaluation.significance import paired_t_test, randomisation_test_f1, randomisation_test_map
 from zerotag.research.compare.published import best_without_word_labels
-from zerotag.research.compare.record import Record
+from zerotag.research.compare.record import Record, SentenceRecord, VerdictRecord
 from zerotag.research.compare.results import Results
 
 LEVEL = 0.05
@@ -123,18 +123,28 @@ def _difference(measure: str, pairs: Sequence[tuple[Record, Record]]) -> Differe
 
 def _randomisation(measure: str, pairs: Sequence[tuple[Record, Record]]) -> float | None:
     """What is swapped is a sentence with its answers in all shared seeds; an average over labels has no such test."""
-    if measure == "sentence_f1" or any(len(record.sentences) != 1 for pair in pairs for record in pair):
+    parts = (_part(measure, record) for pair in pairs for record in pair)
+    if any(len(part) != 1 for part in parts):
         return None
-    our_rows, their_rows = _shared_sentences(*pairs[0])
+    our_rows, their_rows = _shared_sentences(measure, *pairs[0])
     ours = np.stack([_per_sentence(measure, record) for record, _ in pairs], axis=1)[our_rows]
     theirs = np.stack([_per_sentence(measure, record) for _, record in pairs], axis=1)[their_rows]
-    if measure == "word_f1":
+    if measure.endswith("f1"):
         return randomisation_test_f1(ours.astype(np.int64), theirs.astype(np.int64))
     return randomisation_test_map(ours.mean(axis=1), theirs.mean(axis=1))
 
 
+def _part(measure: str, record: Record) -> Mapping[str, SentenceRecord] | Mapping[str, VerdictRecord]:
+    """What is kept of each test sentence, by label: nothing of verdicts in early records, of words in classifiers'."""
+    return record.verdicts if measure == "sentence_f1" else record.sentences
+
+
 def _per_sentence(measure: str, record: Record) -> Floats:
-    """Word counts (sentences, 3) or average precisions (sentences,)."""
+    """True and false positives and false negatives, (sentences, 3), or average precisions, (sentences,)."""
+    if measure == "sentence_f1":
+        (verdicts,) = record.verdicts.values()
+        gold, predicted = (np.array([bit == "1" for bit in bits]) for bits in (verdicts.gold, verdicts.predicted))
+        return np.stack([gold & predicted, ~gold & predicted, gold & ~predicted], axis=1).astype(np.float64)
     (one,) = record.sentences.values()
     counts = np.array([one.true_positives, one.false_positives, one.false_negatives], np.float64).T
     if measure == "word_f1":
@@ -144,12 +154,11 @@ def _per_sentence(measure: str, record: Record) -> Floats:
     return precisions
 
 
-def _shared_sentences(ours: Record, theirs: Record) -> tuple[Ints, Ints]:
+def _shared_sentences(measure: str, ours: Record, theirs: Record) -> tuple[Ints, Ints]:
     """Where the sentences that both have scored stand in the arrays of each."""
 
     def indices(record: Record) -> Ints:
-        (one,) = record.sentences.values()
-        return np.array(range(len(one.true_positives)) if record.test_indices is None else record.test_indices)
+        return np.array(record.test_indices or range(len(_per_sentence(measure, record))))
 
     _, our_rows, their_rows = np.intersect1d(indices(ours), indices(theirs), return_indices=True)
     return our_rows, their_rows

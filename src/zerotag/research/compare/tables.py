@@ -49,7 +49,7 @@ Columns = Mapping[str, str]
 MAIN: Columns = {"Sent F1": "sentence_f1", "F1": "word_f1", "MAP": "map"}
 DEV: Columns = {"Sent F1": "dev_sentence_f1"}
 SENTENCES: Columns = {"Sent F1": "sentence_f1", "Sent P": "sentence_precision", "Sent R": "sentence_recall"}
-WORDS: Columns = {"P": "word_precision", "R": "word_recall", "F1": "word_f1", "MAP": "map"}
+WORDS: Columns = {"P": "word_precision", "R": "word_recall", "F1": "word_f1", "F0.5": "word_f05", "MAP": "map"}
 THRESHOLDS: Columns = {"threshold": "word_threshold"}
 SWEEP: Columns = {"dev Sent F1": "dev_sentence_f1", **MAIN}
 RATIONALES: Columns = {
@@ -66,8 +66,10 @@ COST: Columns = {
     "s / 1,000": "seconds_per_1000",
     "passes / 1,000": "passes_per_1000",
 }
+_SENTENCES_R = "Sent F1 r"  # early records do not have what it takes
 P_VALUES: Columns = {
     "Sent F1 t": "sentence_f1 t_test",
+    _SENTENCES_R: "sentence_f1 randomisation",
     "F1 t": "word_f1 t_test",
     "F1 r": "word_f1 randomisation",
     "MAP t": "map t_test",
@@ -190,11 +192,15 @@ class _Tables:
             ),
         ]
         other = self._experiment.reference if self._differences else "the best published"
+        columns = dict(P_VALUES)
+        by_method = (one for methods in self._differences.values() for one in methods.values())
+        if all(one["sentence_f1"].randomisation is None for one in by_method if "sentence_f1" in one):
+            del columns[_SENTENCES_R]
         return Table(
             f"p-values of the difference from {other}",
             tuple(map(_title, self._corpora)),
-            tuple(P_VALUES),
-            tuple(_rows(rows, P_VALUES, self._corpora)),
+            tuple(columns),
+            tuple(_rows(rows, columns, self._corpora)),
             (_P_VALUES_NOTE if self._differences else "") + (_FROM_PUBLISHED_NOTE if self._from_published else ""),
         )
 
@@ -251,7 +257,8 @@ class _Tables:
             return ""
         return (
             f" Differs from {self._experiment.reference} at p < {LEVEL}: {BY_T_TEST} by a paired t-test over seeds, "
-            f"{BY_RANDOMISATION} by randomisation over sentences, of the means over these seeds (word measures alone)."
+            f"{BY_RANDOMISATION} by randomisation over sentences, of the means over these seeds (sentence F1 where "
+            "verdicts were kept)."
         )
 
     @property

@@ -15,6 +15,9 @@ class TomlTable:
         self.where = where
         self._left = dict(values)
 
+    def __contains__(self, key: str) -> bool:
+        return key in self._left
+
     def text(self, key: str, default: str | None = None) -> str:
         """A string; without a default it has to be there."""
         value = self._take(key, default)

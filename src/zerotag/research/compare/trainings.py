@@ -10,14 +10,16 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from zerotag.config import ModelConfig
-from zerotag.io.files import delete_folder, whole_file
+from zerotag.io.files import delete_folder, make_folders, whole_file
 from zerotag.labeller import WordLabeller
 from zerotag.research.compare.corpora import Splits, drawn
 from zerotag.research.compare.experiment import Training
+from zerotag.research.compare.provenance import moment
 from zerotag.research.compare.record import TrainingRecord
 from zerotag.research.compare.scoring import sentence_measures
 from zerotag.research.compare.supervised import train_on_word_labels
 from zerotag.training.checkpoints import position_in
+from zerotag.training.exclusive import are_exclusive, exclusive_rules
 from zerotag.training.recipe import Progress, train
 from zerotag.types import Corpus, Example
 
@@ -25,6 +27,7 @@ _MODEL = "model"
 _RECORD = "training.json"
 _CHECKPOINTS = "checkpoints"
 _SECONDS = "seconds"
+_BEGAN = "began.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +36,13 @@ class Trained:
 
     labeller: WordLabeller
     record: TrainingRecord
+    began: dict[str, str | None]
+    """Date, commit and code when it began, which may be long before it ended."""
 
 
 def training_folder(work: Path, corpus: str, sha256: str | None, training: Training, seed: int) -> Path:
     """The work folder of one training; other settings or data have another one, so that nothing stale is ever used."""
-    settings = repr((training.model, training.training, training.sentences, training.word_labels))
+    settings = repr((training.model, training.training, training.sentences, training.word_labels, training.split_dev))
     contents = f"{sha256 or ''}{training.vectors_sha256 or ''}"
     told = hashlib.sha256(f"{settings}{contents}".encode()).hexdigest()[:8]
     return work / f"{corpus}.{training.name}.{seed}.{told}"
@@ -55,9 +60,10 @@ def obtain(
 
     `located` says where the things are that it starts from, which are recorded by their names.
     """
+    began = _began(folder / _BEGAN)
     if (folder / _MODEL).is_dir():
         record = TrainingRecord(**json.loads((folder / _RECORD).read_text(encoding="utf-8")))
-        return Trained(WordLabeller.from_pretrained(folder / _MODEL), record)
+        return Trained(WordLabeller.from_pretrained(folder / _MODEL), record, began)
     named = training.model
     training = replace(training, model=located or named)
     checkpoints = folder / _CHECKPOINTS
@@ -73,19 +79,31 @@ def obtain(
     else:
         labeller = train(
             drawn(splits.train, training.sentences, seed),
-            splits.dev,
+            None if training.split_dev else splits.dev,
             model=training.model,
             training=replace(training.training, seed=seed),
             checkpoints=checkpoints,
             on_progress=tick,
         )
-    trained = Trained(labeller, _record(labeller, named, splits.dev, checkpoints, clock.seconds))
+    if are_exclusive(splits.train, "auto"):  # as `zerotag.train` has it
+        labeller = labeller.with_rules(exclusive_rules(labeller.rules, splits.train))
+    trained = Trained(labeller, _record(labeller, named, splits.dev, checkpoints, clock.seconds), began)
     with whole_file(folder / _RECORD) as file:
         json.dump(asdict(trained.record), file)
     if not training.word_labels:  # such a model is never saved: its checkpoints serve until its runs are made
         labeller.save_pretrained(folder / _MODEL)
         delete_folder(checkpoints)
     return trained
+
+
+def _began(file: Path) -> dict[str, str | None]:
+    """When and with what code a training began: now, if it has not."""
+    if not file.exists():
+        make_folders(file.parent)
+        with whole_file(file) as new:
+            json.dump(moment(), new)
+    began: dict[str, str | None] = json.loads(file.read_text(encoding="utf-8"))
+    return began
 
 
 def _record(

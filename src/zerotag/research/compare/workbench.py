@@ -16,7 +16,6 @@ from zerotag.io.files import delete_folder, whole_file
 from zerotag.research.compare.corpora import Splits, read_splits
 from zerotag.research.compare.experiment import Experiment, Run
 from zerotag.research.compare.messages import Failed, Finished, Group, Heartbeat, Tell
-from zerotag.research.compare.provenance import provenance
 from zerotag.research.compare.record import write_record
 from zerotag.research.compare.results import run_path
 from zerotag.research.compare.runs import carry_out
@@ -88,7 +87,8 @@ class Workbench:
 
     def _attempt(self, run: Run, splits: Splits, trained: Trained | None, heartbeat: Heartbeat) -> Finished | Failed:
         try:
-            record = carry_out(run, self._experiment, splits, trained, provenance(self._side_by_side), heartbeat)
+            work = self._results / "work"
+            record = carry_out(run, self._experiment, splits, trained, self._side_by_side, work, heartbeat)
             write_record(run_path(self._results, run), record)
             self._story(run).unlink(missing_ok=True)  # of an earlier failure
         except Exception as error:

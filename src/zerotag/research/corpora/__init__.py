@@ -11,8 +11,9 @@ from zerotag.errors import ZerotagError
 from zerotag.io.files import whole_folder
 from zerotag.research.corpora import bea2019, conll2010, fce
 from zerotag.research.corpora.checked import CorpusFacts, Counts, Splits, check
+from zerotag.research.corpora.panel import PANEL
 
-__all__ = ["CORPORA", "Conversion", "CorpusModule", "convert"]
+__all__ = ["CORPORA", "KNOWN", "Conversion", "CorpusModule", "convert"]
 
 
 class CorpusModule(Protocol):
@@ -25,7 +26,10 @@ class CorpusModule(Protocol):
 
 
 CORPORA: dict[str, CorpusModule] = {"fce": fce, "bea2019": bea2019, "conll2010": conll2010}
-"""The corpora by name."""
+"""The paper's corpora by name."""
+
+KNOWN = (*CORPORA, *PANEL)
+"""Corpora whose files are known: the paper's, as they were released, and the further ones of the panel."""
 
 
 @dataclass(frozen=True, slots=True)

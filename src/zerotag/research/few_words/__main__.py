@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
-from zerotag.io.files import delete_folder, make_folders, whole_file
+from zerotag.io.files import delete_folder, make_folders
 from zerotag.labeller import WordLabeller
+from zerotag.research.compare.corpora import Splits
 from zerotag.research.few_words import draws, flips
-from zerotag.research.few_words.cells import (
-    METHODS,
-    ZERO_SHOT,
-    Cell,
-    OutOfTimeError,
-    Workplace,
-    encoder_of,
-    is_done,
-    run_all,
-)
-from zerotag.research.few_words.plan import Plan, read_plan, read_splits
+from zerotag.research.few_words.cells import ZERO_SHOT, OutOfTimeError, Workplace, cells, encoder_of, run
+from zerotag.research.few_words.plan import read_plan, read_splits
+from zerotag.research.few_words.records import Record
+from zerotag.research.few_words.results import write_results
 
 DRAWS = {"tuning": draws.tuning_draws, "suggestions": draws.suggestion_draws}
+Step = tuple[Path, Callable[[Splits], None]]
 
 
 def main(
@@ -34,77 +29,65 @@ def main(
     data: Annotated[Path, typer.Option(help="Folder that holds the corpora.")],
     out: Annotated[Path, typer.Option(help="Folder for models, scores and measures; what is there is not run again.")],
     encoders: Annotated[Path, typer.Option(help="Folder that holds the encoder.")] = Path(),
+    only: Annotated[
+        str, typer.Option(help="Pattern of the pieces to run, as in 'fce-*'; several processes may share --out.")
+    ] = "*",
     seconds: Annotated[float, typer.Option(help="Begin nothing new after so long; run again to go on.")] = 170.0,
 ) -> None:
     """Run what is left of the learning curves, for a while."""
     plan = read_plan(plan_file)
     make_folders(out / "models")
     place = Workplace(plan, data, encoders, out, time.monotonic() + seconds)
-    done = run_all(place, typer.echo) and _run_draws(place) and _run_flips(place)
-    with whole_file(out / "results.md") as file:
-        file.writelines(table(plan, place))
+    done = all(_run(place, name, only) for name in plan.corpora)
+    write_results(plan, out)
     typer.echo("all is done" if done else "pieces are left: run the same command again")
 
 
-def _run_draws(place: Workplace) -> bool:
-    for seed in place.plan.seeds:
-        for corpus in place.plan.corpora:
-            for kind, draw in DRAWS.items():
-                path = place.out / f"{corpus}-{seed}-{kind}.json"
-                if path.exists():
-                    continue
-                if time.monotonic() > place.end:
-                    return False
-                labeller = WordLabeller.from_pretrained(place.out / "models" / f"{corpus}-{seed}")
-                draws.write(path, draw(place.plan, read_splits(place.plan, corpus, place.data), labeller))
-                typer.echo(path.stem)
+def _run(place: Workplace, corpus: str, only: str) -> bool:
+    """Run what is left of a corpus until the time is over; returns whether all is done."""
+    left = [(path, step) for path, step in _steps(place, corpus) if fnmatchcase(path.stem, only) and not path.exists()]
+    splits = read_splits(place.plan, corpus, place.data) if left else None
+    for path, step in left:
+        start = time.monotonic()
+        if splits is None or start > place.end:
+            return False
+        try:
+            step(splits)
+        except OutOfTimeError:
+            return False
+        typer.echo(f"{path.stem}: {time.monotonic() - start:.0f} s")
     return True
 
 
-def _run_flips(place: Workplace) -> bool:
+def _steps(place: Workplace, corpus: str) -> Iterator[Step]:
+    """The files of a corpus, and what makes each, those first on which others stand."""
+    for cell in cells(place.plan, corpus):
+        yield place.out / f"{cell.name}.json", partial(run, place, cell)
+        if cell.method == ZERO_SHOT:
+            for kind in DRAWS:
+                yield place.out / f"{corpus}-{cell.seed}-{kind}.json", partial(_draw, place, corpus, cell.seed, kind)
+    for share in place.plan.flips:
+        yield _flips_file(place, corpus, share), partial(_flip, place, corpus, share)
+
+
+def _draw(place: Workplace, corpus: str, seed: int, kind: str, splits: Splits) -> None:
+    record = Record()
+    labeller = WordLabeller.from_pretrained(place.out / "models" / f"{corpus}-{seed}")
+    record.write(place.out / f"{corpus}-{seed}-{kind}.json", DRAWS[kind](splits, labeller))
+
+
+def _flips_file(place: Workplace, corpus: str, share: float) -> Path:
+    return place.out / f"{corpus}-{place.plan.seeds[0]}-flips-{share}.json"
+
+
+def _flip(place: Workplace, corpus: str, share: float, splits: Splits) -> None:
     """Of the first seed: training on flipped labels, then telling which they were."""
-    seed = place.plan.seeds[0]
-    for corpus in place.plan.corpora:
-        for share in flips.SHARES:
-            path = place.out / f"{corpus}-{seed}-flips-{share}.json"
-            if path.exists():
-                continue
-            if time.monotonic() > place.end:
-                return False
-            splits = read_splits(place.plan, corpus, place.data)
-            noisy, wrong = flips.flipped(flips.one_label(splits.train), share, seed)
-            unfinished = place.out / "models" / f"{path.stem}.partial"
-            try:
-                labeller = flips.trained(noisy, splits, encoder_of(place), seed, unfinished, place.tell)
-            except OutOfTimeError:
-                return False
-            draws.write(path, {"flipped": len(wrong), **flips.precision(labeller, noisy, wrong)})
-            delete_folder(unfinished)
-            typer.echo(path.stem)
-    return True
-
-
-def table(plan: Plan, place: Workplace) -> Iterator[str]:
-    """Test word F1 and MAP in percent, mean over seeds, of what is done."""
-    header = ["word F1 / MAP", *plan.corpora]
-    yield f"| {' | '.join(header)} |\n|{'---|' * len(header)}\n"
-    for method, count in [(ZERO_SHOT, 0), *((method, n) for n in plan.sentences for method in METHODS)]:
-        name = method if method == ZERO_SHOT else f"{method}, {count or 'all'}"
-        values = [_mean(plan, place, corpus, method, count) for corpus in plan.corpora]
-        yield f"| {name} | {' | '.join(values)} |\n"
-
-
-def _mean(plan: Plan, place: Workplace, corpus: str, method: str, count: int) -> str:
-    found = []
-    for seed in plan.seeds:
-        cell = Cell(corpus, seed, method, count)
-        if is_done(place, cell):
-            macro = json.loads((place.out / f"{cell.name}.json").read_text(encoding="utf-8"))["macro"]
-            found.append((macro["word_f1"], macro["map"]))
-    if not found:
-        return "–"
-    f1, precision = np.mean(np.array(found, np.float64), axis=0)
-    return f"{100 * f1:.1f} / {100 * precision:.1f}{'' if len(found) == len(plan.seeds) else f' ({len(found)})'}"
+    record, path, seed = Record(), _flips_file(place, corpus, share), place.plan.seeds[0]
+    noisy, wrong = flips.flipped(flips.one_label(splits.train), share, seed)
+    unfinished = place.out / "models" / f"{path.stem}.partial"
+    labeller = flips.trained(noisy, splits, encoder_of(place), seed, unfinished, place.tell)
+    record.write(path, {"flipped": len(wrong), **flips.precision(labeller, noisy, wrong)})
+    delete_folder(unfinished)
 
 
 if __name__ == "__main__":

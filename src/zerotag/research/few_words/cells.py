@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -14,17 +13,19 @@ import numpy as np
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.evaluation.report import evaluate
-from zerotag.io.files import put, whole_file
+from zerotag.io.files import put
 from zerotag.io.model_folder import NETWORK
 from zerotag.labeller import WordLabeller
 from zerotag.research.compare.corpora import Splits
-from zerotag.research.few_words.plan import Plan, labelled, read_splits
+from zerotag.research.few_words.plan import Plan, labelled
+from zerotag.research.few_words.records import Record
 from zerotag.training.checked_corpus import BOTH_NEEDED, check_corpus
+from zerotag.training.exclusive import are_exclusive, exclusive_rules
 from zerotag.training.few_labels import update
 from zerotag.training.loop import Progress
 from zerotag.training.recipe import train, train_towards
-from zerotag.training.thresholds import rule_from_sentence_labels
-from zerotag.types import Corpus, Example, GoldExample, Rule, Scored
+from zerotag.training.thresholds import calibration_from_sentence_labels, rule_from_sentence_labels
+from zerotag.types import Corpus, Example, Rule, Scored
 
 ZERO_SHOT = "zero-shot"
 METHODS = ("tune", "refit", "joint", "both", "alone")
@@ -67,24 +68,22 @@ class Workplace:
             raise OutOfTimeError
 
 
-def cells(plan: Plan) -> Iterator[Cell]:
-    """All cells, those first on which others stand."""
+def cells(plan: Plan, corpus: str) -> Iterator[Cell]:
+    """All cells of a corpus, those first on which others stand."""
     for seed in plan.seeds:
-        for corpus in plan.corpora:
-            yield Cell(corpus, seed, ZERO_SHOT, 0)
-            yield from (Cell(corpus, seed, method, n) for n in plan.sentences for method in METHODS)
-
-
-def is_done(place: Workplace, cell: Cell) -> bool:
-    """Whether its results are stored."""
-    return (place.out / f"{cell.name}.json").exists()
+        yield Cell(corpus, seed, ZERO_SHOT, 0)
+        yield from (Cell(corpus, seed, method, n) for n in plan.sentences for method in METHODS)
 
 
 def run(place: Workplace, cell: Cell, splits: Splits) -> None:
     """Make the model of a cell, score the test set and store both scores and measures."""
+    record = Record()
     labeller = _labeller(place, cell, splits)
     scored = list(labeller.score(one.sentence for one in splits.test.examples))
-    store(place.out, cell, labeller, splits.test, scored)
+    _store_scores(place.out, cell, scored)
+    report = evaluate(zip(splits.test.examples, scored, strict=True), labeller.label_names, labeller.rules)
+    word_labels = sum(labeller.manifest.word_labels.values())
+    record.write(place.out / f"{cell.name}.json", {**cell._asdict(), "word_labels": word_labels, **report.to_json()})
 
 
 def _labeller(place: Workplace, cell: Cell, splits: Splits) -> WordLabeller:
@@ -114,6 +113,8 @@ def _zero_shot(place: Workplace, cell: Cell, splits: Splits, folder: Path) -> Wo
         checkpoints=folder.with_name(f"{folder.name}.partial"),
         on_progress=place.tell,
     )
+    if are_exclusive(splits.train, "auto"):  # as `zerotag.train` has it
+        labeller = labeller.with_rules(exclusive_rules(labeller.rules, splits.train))
     labeller.save_pretrained(folder)
     return labeller
 
@@ -124,7 +125,7 @@ def _updated(place: Workplace, cell: Cell, splits: Splits, labeller: WordLabelle
     if folder.exists():
         return WordLabeller.from_pretrained(folder)
     examples = labelled(splits.train_with_word_labels, cell.sentences, cell.seed)
-    updated = update(labeller, examples, splits.train, splits.dev)
+    updated = update(labeller, examples, splits.train)
     updated.save_pretrained(folder)
     return updated
 
@@ -142,7 +143,8 @@ def _alone(place: Workplace, cell: Cell, splits: Splits, labeller: WordLabeller)
     targets = [np.array(one.word_labels, np.float32) for one in examples]
     model = replace(labeller.manifest.model, encoder=encoder_of(place), depth=None)
     trained = train_towards(targets, few, splits.dev, model, training, None, None, lambda _: None)
-    trained.manifest = replace(trained.manifest, word_labels={NETWORK: len(few)})
+    rules = [replace(rule, exclusive=its.exclusive) for rule, its in zip(trained.rules, labeller.rules, strict=True)]
+    trained.manifest = replace(trained.manifest, rules=tuple(rules), word_labels={NETWORK: len(few)})
     return trained
 
 
@@ -157,14 +159,15 @@ def _by_sentence_labels(labeller: WordLabeller, dev: Corpus[Example]) -> tuple[R
     scored = list(labeller.score(one.sentence for one in dev.examples))
     labels = np.array([one.labels for one in dev.examples], np.bool_)
     sentences = np.array([one.sentence_scores for one in scored], np.float32)
-    return tuple(
-        rule_from_sentence_labels([one.word_scores[:, k] for one in scored], sentences[:, k], labels[:, k])
+    calibration = (
+        calibration_from_sentence_labels([one.word_scores[:, k] for one in scored], labels[:, k])
         for k in range(labels.shape[1])
     )
+    return tuple(rule_from_sentence_labels(its, sentences[:, k], labels[:, k]) for k, its in enumerate(calibration))
 
 
-def store(out: Path, cell: Cell, labeller: WordLabeller, test: Corpus[GoldExample], scored: list[Scored]) -> None:
-    """All scores of the test set, without its words or labels, and then the measures."""
+def _store_scores(out: Path, cell: Cell, scored: list[Scored]) -> None:
+    """All scores of the test set, without its words or labels."""
     new = out / f".{cell.name}.new.npz"
     np.savez_compressed(
         new,
@@ -173,26 +176,3 @@ def store(out: Path, cell: Cell, labeller: WordLabeller, test: Corpus[GoldExampl
         sentence_scores=np.array([one.sentence_scores for one in scored], np.float32),
     )
     put(new, out / f"{cell.name}.npz")
-    report = evaluate(zip(test.examples, scored, strict=True), labeller.label_names, labeller.rules)
-    document = {**cell._asdict(), "supervision": labeller.manifest.supervision, **report.to_json()}
-    with whole_file(out / f"{cell.name}.json") as file:
-        file.write(json.dumps(document, indent=1) + "\n")
-
-
-def run_all(place: Workplace, say: Callable[[str], None]) -> bool:
-    """Run cells until the time is over; returns whether all are done."""
-    splits: dict[str, Splits] = {}
-    for cell in cells(place.plan):
-        if is_done(place, cell):
-            continue
-        if time.monotonic() > place.end:
-            return False
-        if cell.corpus not in splits:
-            splits = {cell.corpus: read_splits(place.plan, cell.corpus, place.data)}
-        start = time.monotonic()
-        try:
-            run(place, cell, splits[cell.corpus])
-        except OutOfTimeError:
-            return False
-        say(f"{cell.name}: {time.monotonic() - start:.0f} s")
-    return True

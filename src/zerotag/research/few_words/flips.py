@@ -18,7 +18,6 @@ from zerotag.training.loop import Progress
 from zerotag.training.recipe import train
 from zerotag.types import BoolArray, Corpus, Example
 
-SHARES = (0.05, 0.1)
 Tell = Callable[[Progress], None]
 LABEL = 0  # the one that is flipped, where there are several
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from zerotag.errors import ZerotagError
-from zerotag.io import read_gold
 from zerotag.io.reading import corrected
-from zerotag.research.compare.corpora import Splits, released
-from zerotag.research.corpora import CORPORA
+from zerotag.research.compare.corpora import Splits, drawn, splits_in
 from zerotag.types import Corpus, CorrectedExample, GoldExample
+
+PARTS = ("train", "dev", "test")
+DRAW = 0  # the seed of a corpus's subset, which is the same for all trainings
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,11 @@ class Plan:
     sentences: tuple[int, ...]
     """Numbers of labelled sentences; 0 stands for all training sentences."""
 
-    draws: int
-    choices: int
-    corpora: Mapping[str, Mapping[str, str]]
-    """By name, the files of each part; none for a corpus that zerotag reads as it was released."""
+    flips: tuple[float, ...]
+    """Shares of sentence labels to flip, for `suspects` to find."""
+
+    corpora: Mapping[str, Mapping[str, int]]
+    """By name, how many sentences of each part are taken, where not all are."""
 
 
 def read_plan(path: Path) -> Plan:
@@ -42,8 +44,7 @@ def read_plan(path: Path) -> Plan:
             values["teachers"],
             tuple(values["seeds"]),
             tuple(values["sentences"]),
-            values["draws"],
-            values["choices"],
+            tuple(values.get("flips", ())),
             values["corpora"],
         )
     except FileNotFoundError:
@@ -54,12 +55,9 @@ def read_plan(path: Path) -> Plan:
 
 def read_splits(plan: Plan, name: str, data: Path) -> Splits:
     """The parts of a corpus, with word labels only where they are asked for."""
-    files = plan.corpora[name]
-    if not files:
-        return released(CORPORA[name], data / name)
-    train = read_gold(data / files["train"])
-    dev, test = (read_gold(data / files[part], label_names=train.label_names) for part in ("dev", "test"))
-    return Splits.of(train, dev, test)
+    splits, most = splits_in(name, data / name), plan.corpora[name]
+    whole = (splits.train_with_word_labels, splits.dev_with_word_labels, splits.test)
+    return Splits.of(*(drawn(part, most.get(its_name), DRAW) for its_name, part in zip(PARTS, whole, strict=True)))
 
 
 def labelled(corpus: Corpus[GoldExample], count: int, seed: int) -> list[CorrectedExample]:
