@@ -17,7 +17,7 @@ import toy
 from commands import CommandLine, Started, error_line
 
 PLAIN = "a pump works .\n"
-GOOD = "".join(f"a\tO\npump\t{'hedge' if i % 2 else 'O'}\n\n" for i in range(20))
+GOOD = "".join(f"a\tO\npump{i}\t{'hedge' if i % 2 else 'O'}\n\n" for i in range(20))
 
 
 class Mistake(NamedTuple):
@@ -110,11 +110,11 @@ MISTAKES = {
     ),
     "unknown label: dev": Mistake(
         TRAIN + " --dev {here}/dev.tsv",
-        "{here}/dev.tsv:2: unknown label 'irony'; the labels are 'hedge'",
+        "{here}/dev.tsv:2: unknown label 'irony'; the only label is 'hedge'",
         {"train.tsv": GOOD, "dev.tsv": "a\tO\npump\tirony\n"},
     ),
     "unknown label: evaluate": Mistake(
-        EVALUATE, "{here}/gold.tsv:1: unknown label 'irony'; the labels are 'hedge'", {"gold.tsv": "a\tirony\n"}
+        EVALUATE, "{here}/gold.tsv:1: unknown label 'irony'; the only label is 'hedge'", {"gold.tsv": "a\tirony\n"}
     ),
     "unknown label: a number": Mistake(
         TRAIN_CSV, "{here}/train.csv:2: the label '7' is a number other than", {"train.csv": "text,label\na pump,7\n"}
@@ -239,7 +239,7 @@ MISTAKES = {
     "head": Mistake(TRAIN + " --head tail", "head 'tail' is out of range; allowed: soft-attention or cls"),
     "limit 0": Mistake("compare {here}/x.toml --limit 0", "limit 0 is out of range; allowed: minutes above 0"),
     "limit -3": Mistake("compare {here}/x.toml --limit -3", "limit -3 is out of range; allowed: minutes above 0"),
-    "preset": Mistake(TRAIN + " --preset best", "unknown preset 'best'; there are: default, paper"),
+    "preset": Mistake(TRAIN + " --preset best", "unknown preset 'best'; there are: default, lexical, paper"),
     "device": Mistake(
         TRAIN + " --device abacus", "device 'abacus' cannot be used here; there are: cpu", {"train.tsv": GOOD}
     ),
@@ -309,8 +309,10 @@ def test_no_space_for_an_unfinished_training(tmp_path: Path, encoder: Path) -> N
     out = tmp_path / "model"
     command = ["train", corpus, "--out", out, "--encoder", encoder, "--epochs", 1]
     outcome = Started(command, limit_checkpoints, tmp_path / "log").outcome()
-    line = error_line(outcome)
-    assert line.startswith(f"cannot write {out}.partial/teacher-1/step-0000-00000001: ")
+    assert outcome.code == 2, outcome
+    *remarks, line = outcome.err.splitlines()
+    assert not any(remark.startswith(("error", "Traceback")) for remark in remarks)
+    assert line.startswith(f"error: cannot write {out}.partial/teacher-1/step-0000-00000001: ")
     assert "File too large" in line
     assert not out.exists()
     assert [file for file in Path(f"{out}.partial").rglob("*") if file.is_file()] == []

@@ -121,8 +121,23 @@ def test_a_label_the_model_does_not_know(zerotag: CommandLine, model: Path, tmp_
     gold = toy.write_tsv(tmp_path / "gold.tsv", toy.gold(10, seed=1), label="irony")
     first = next(n for n, line in enumerate(gold.read_text().splitlines(), 1) if line.endswith("irony"))
     line = zerotag.fails("evaluate", model, gold)
-    assert line.startswith(f"{gold}:{first}: unknown label 'irony'; the labels are 'hedge'")
+    assert line.startswith(f"{gold}:{first}: unknown label 'irony'; the only label is 'hedge'")
+    assert line.endswith("with --label-name irony, or that it means no label with --negative")
     zerotag.succeeds("evaluate", model, gold, "--negative", "irony", "--negative", "O")
+
+
+def test_a_file_that_calls_the_only_label_otherwise(
+    zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path
+) -> None:
+    known = zerotag.succeeds("evaluate", model, gold_file)
+    for label in ("irony", "B-irony"):
+        gold = toy.write_tsv(tmp_path / "gold.tsv", toy.gold(30, seed=1), label=label)
+        found = zerotag.succeeds("evaluate", model, gold, "--label-name", "irony")
+        assert measures(found) == measures(known)
+
+
+def measures(shown: str) -> list[str]:
+    return [line for line in shown.splitlines() if line.lstrip().startswith("hedge: ")]
 
 
 # Chosen by labelled words

@@ -22,8 +22,9 @@ from safetensors.torch import save_file
 import toy
 from commands import CommandLine, Outcome, Started, error_line
 from moments import after_calls, die, die_after, interrupt
-from zerotag.config import PRESETS
+from zerotag.presets import PRESETS
 from zerotag.training.loop import Run
+from zerotag.training.steps import Steps
 
 DONE = 0
 KILLED = -signal.SIGKILL
@@ -88,7 +89,7 @@ def checkpoint_often() -> None:
     """After every step, however long it takes to write."""
     with_a_short_teacher()
     mock.patch("zerotag.training.loop.CHECKPOINT_SECONDS", 0.0).start()
-    mock.patch("zerotag.training.loop.Run._saving_took", mock.PropertyMock(return_value=0.0), create=True).start()
+    mock.patch("zerotag.training.loop.SAVINGS_APART", 0).start()
 
 
 @pytest.fixture
@@ -107,12 +108,12 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, corpus: Path, encoder:
 
 def die_early() -> None:
     checkpoint_often()
-    after_calls(Run, "_step", 2, die)
+    after_calls(Steps, "take", 2, die)
 
 
 def die_at_random() -> None:
     checkpoint_often()
-    after_calls(Run, "_step", random.randint(1, 5), partial(die_after, random.uniform(0, 0.05)))
+    after_calls(Steps, "take", random.randint(1, 5), partial(die_after, random.uniform(0, 0.05)))
 
 
 def test_killed_at_random_moments(
@@ -124,7 +125,8 @@ def test_killed_at_random_moments(
         begun = disturbed.steps
         outcome = disturbed.run(die_at_random)
         assert outcome.code in (DONE, KILLED), outcome.err
-        assert outcome.err.startswith("going on in epoch ") == (begun > 0 and outcome.err != "")
+        progress = [line for line in outcome.err.splitlines() if line.startswith(("going on in epoch ", "epoch "))]
+        assert outcome.err.startswith("going on in epoch ") == (begun > 0 and progress != [])
     assert disturbed.model() == undisturbed
 
 
@@ -232,20 +234,42 @@ def test_goes_on_from_every_state_that_a_kill_can_leave(
 def interrupt_in_second_epoch() -> None:
     """Too early for a checkpoint of its own."""
     with_a_short_teacher()
-    after_calls(Run, "_step", 4, interrupt)
+    after_calls(Steps, "take", 4, interrupt)
 
 
 def test_interrupted_by_the_user(tmp_path: Path, corpus: Path, encoder: Path) -> None:
     training = Training(tmp_path / "training", corpus, encoder, "--epochs", "12")
     outcome = training.run(interrupt_in_second_epoch)
     assert outcome.code == 130, outcome.err
-    progress, stopping, stopped = outcome.err.splitlines()
+    few, progress, stopping, stopped = outcome.err.splitlines()
+    assert few.startswith("40 sentences are few")
     assert progress.startswith("epoch 1/14 · ")
     assert stopping == "stopping after this step; Ctrl-C again stops at once"
     assert stopped == f"error: stopped; the same command goes on from {training.unfinished}"
     again = training.run()
     assert again.code == DONE
     assert again.err.startswith("going on in epoch ")
+    assert training.complete
+
+
+def interrupt_while_it_learns_words() -> None:
+    """Three steps after the last of both teacher and student."""
+    with_a_short_teacher()
+    mock.patch("zerotag.training.loop.REPORT_SECONDS", 0.0).start()  # each step hears it
+    after_calls(Steps, "take", 3 * (2 + 1) + 3, interrupt)
+
+
+def test_interrupted_while_it_learns_words(tmp_path: Path, corpus: Path, encoder: Path) -> None:
+    """What sentence labels have taught is kept, and so are the steps by labelled words."""
+    few = toy.write_tsv(tmp_path / "few.tsv", toy.gold(16, seed=3))
+    training = Training(tmp_path / "training", corpus, encoder, "--epochs", "1", "--words", str(few))
+    outcome = training.run(interrupt_while_it_learns_words)
+    assert outcome.code == 130, outcome.err
+    assert outcome.err.splitlines()[-1] == f"error: stopped; the same command goes on from {training.unfinished}"
+    assert names_in(training.unfinished / "words-fold-1") == ["step-0000-00000003"]
+    again = training.run()
+    assert again.code == DONE, again.err
+    assert "going on in epoch 1 of 4" in again.err
     assert training.complete
 
 

@@ -37,7 +37,9 @@ def test_other_formats_can_be_corrected_too(zerotag: CommandLine, model: Path, g
 
 def test_what_is_refused(zerotag: CommandLine, model: Path, gold_file: Path, tmp_path: Path) -> None:
     assert "is an input" in zerotag.fails("suggest", model, gold_file, "--out", gold_file, "--overwrite")
-    parquet = tmp_path / "todo.parquet"
-    assert "people correct text" in zerotag.fails("suggest", model, gold_file, "--out", parquet)
+    for name in ("todo.parquet", "todo.html", "todo.jsonl.gz"):
+        assert "people correct text" in zerotag.fails("suggest", model, gold_file, "--out", tmp_path / name)
+    marked = tmp_path / "todo.txt"
+    assert "people correct text" in zerotag.fails("suggest", model, gold_file, "--out", marked, "--format", "text")
     assert "n is 0" in zerotag.fails("suggest", model, gold_file, "--out", tmp_path / "x.jsonl", "--n", 0)
     assert sorted(tmp_path.iterdir()) == [gold_file]

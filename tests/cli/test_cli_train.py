@@ -139,7 +139,7 @@ def test_what_it_prints(zerotag: CommandLine, tmp_path: Path, corpus: Path, enco
     epochs = ("--teacher-epochs", 3, "--epochs", 2)
     outcome = zerotag("train", corpus, "--out", tmp_path / "new" / "model", "--encoder", encoder, *epochs)
     assert outcome.code == 0
-    *lines, last = outcome.err.splitlines()
+    *lines, last = (line for line in outcome.err.splitlines() if line.startswith("epoch"))
     for number, line in enumerate(lines, start=1):
         whose = "teacher" if number <= 3 else "dev"
         assert re.fullmatch(rf"epoch {number}/5 · loss \d\.\d{{4}} · {whose} F1 [\d.]+ · \d+ s left", line)
@@ -234,7 +234,8 @@ def test_a_training_without_teacher(zerotag: CommandLine, tmp_path: Path, encode
         out = tmp_path / f"model {number}"
         outcome = zerotag("train", corpus, "--out", out, "--encoder", encoder, "--epochs", 1, *options)
         assert outcome.code == 0
-        (line,) = outcome.err.splitlines()
+        said, line = outcome.err.splitlines()
+        assert said.startswith("30 sentences are few")
         assert line.startswith("epoch 1/1 · ")
         assert json.loads((out / "zerotag.json").read_text())["training"]["teacher_epochs"] == 0
         assert [rule["origin"] for rule in rules(out)] == ["fixed"]
@@ -324,7 +325,7 @@ def test_the_bilstm_starts_from_word_vectors(zerotag: CommandLine, tmp_path: Pat
 
 def test_labels_of_which_none_means_no_label_are_told(zerotag: CommandLine, tmp_path: Path, encoder: Path) -> None:
     path = tmp_path / "train.csv"
-    path.write_text("text,label\n" + "It may rain,hedged\nIt rains,certain\n" * 20)
+    path.write_text("text,label\n" + "".join(f"It may rain {i},hedged\nIt rains {i},certain\n" for i in range(20)))
     arguments = ("train", path, "--encoder", encoder, "--depth", 1, "--epochs", 1)
     told = zerotag(*arguments, "--out", tmp_path / "both").err
     assert "every sentence has one of the labels certain, hedged" in told

@@ -13,7 +13,7 @@ import toy
 from commands import CommandLine
 from zerotag.labeller import load
 
-ORIGIN = "word labels of 20 sentences, with that from sentence labels as the prior"
+ORIGIN = "word labels of 20 sentences, with the one before as the prior"
 
 
 @pytest.fixture
@@ -44,6 +44,8 @@ def test_without_out_it_is_saved_in_its_place(zerotag: CommandLine, model: Path,
     zerotag.succeeds("tune", mine, few)
     assert load(mine).rules[0].origin == ORIGIN
     assert (mine / "notes.txt").read_text() == "mine"
+    zerotag.succeeds("tune", mine, few)
+    assert load(mine).manifest.supervision == "sentence labels, with word labels of 40 sentences (thresholds)"
     assert load(mine).label("the pump may leak .").scores == load(model).label("the pump may leak .").scores
 
 

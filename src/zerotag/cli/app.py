@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 import typer
@@ -26,24 +27,29 @@ from zerotag.cli import (
     train,
     tune,
 )
+from zerotag.cli.option_groups import expand_groups
 from zerotag.errors import ZerotagError
 from zerotag.text.printable import one_line
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.command("train")(train.train)
-app.command("label")(label.label)
-app.command("evaluate")(evaluate.evaluate)
-app.command("report")(report.report)
-app.command("suggest")(suggest.suggest)
-app.command("suspects")(suspects.suspects)
-app.command("tune")(tune.tune)
-app.command("explain")(explain.explain)
-app.command("demo")(demo.demo)
-app.command("export")(export.export)
-app.command("data")(data.data)
-app.command("compare")(compare.compare)
-app.command("results")(compare.results)
-app.command("serve")(serve.serve)
+VERBS: dict[str, Callable[..., None]] = {
+    "train": train.train,
+    "label": label.label,
+    "evaluate": evaluate.evaluate,
+    "report": report.report,
+    "suggest": suggest.suggest,
+    "suspects": suspects.suspects,
+    "tune": tune.tune,
+    "explain": explain.explain,
+    "demo": demo.demo,
+    "export": export.export,
+    "data": data.data,
+    "compare": compare.compare,
+    "results": compare.results,
+    "serve": serve.serve,
+}
+for _name, _verb in VERBS.items():
+    app.command(_name)(expand_groups(_verb))
 
 
 def _show_version(value: bool) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerotag.cli.engine_options import EngineOptions
 from zerotag.errors import ZerotagError
 from zerotag.render.progress import duration
 
@@ -15,16 +16,19 @@ if TYPE_CHECKING:
 
 
 def compare(
+    *,
     experiment: Annotated[Path, typer.Argument(help="TOML that declares corpora, methods and seeds.")],
     data: Annotated[Path | None, typer.Option(help="Folder with the official corpora. [ZEROTAG_DATA]")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the results. [beside the TOML, of its name]")] = None,
     jobs: Annotated[int, typer.Option(help="Runs at once, all on the same device.")] = 1,
     only: Annotated[str, typer.Option(help="Pattern of the runs to make, as in 'fce.*.1'.")] = "*",
     limit: Annotated[float | None, typer.Option(help="Stop after so many minutes; what was begun can go on.")] = None,
+    engine: EngineOptions,
 ) -> None:
     """Run methods on corpora with several seeds, and write the tables.
 
-    Finished runs are not repeated, and unfinished trainings go on where they were.
+    Finished runs are not repeated, and unfinished trainings go on where they were. With --engine ray, trainings go to
+    the workers of Ray.
     """
     from zerotag.research.compare.comparison import compare as run
 
@@ -37,6 +41,7 @@ def compare(
         jobs=jobs,
         only=only,
         limit_seconds=None if limit is None else 60 * limit,
+        cluster=engine.cluster(),
         on_status=_show,
     )
     typer.echo(f"{done.folder}: {len(done.done)} runs done, {len(done.failed)} failed, {len(done.left)} left")

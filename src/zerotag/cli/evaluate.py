@@ -12,15 +12,10 @@ import typer
 
 from zerotag.cli.options import (
     Device,
-    InputFormat,
-    LabelColumns,
-    LabelNames,
+    LabelOptions,
     Method,
-    Negative,
     Overwrite,
-    TextColumn,
     Threshold,
-    columns,
     loaded,
     require_absent,
     require_no_input,
@@ -40,6 +35,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
+    *,
     paths: Annotated[
         list[Path],
         typer.Argument(
@@ -67,11 +63,7 @@ def evaluate(
             "each word; may be repeated.",
         ),
     ] = None,
-    text_column: TextColumn = "text",
-    label_column: LabelColumns = None,
-    negative: Negative = None,
-    input_format: InputFormat = None,
-    label_names: LabelNames = None,
+    labels: LabelOptions,
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -95,11 +87,8 @@ def evaluate(
 
     labeller = None if model is None else loaded(model, device, method, threshold)
     masked = _able_to_mask(labeller) if labeller is not None and faithfulness else None
-    segmenter = DEFAULT if labeller is None else labeller.manifest.model.segmenter
-    chosen_columns = columns(
-        text_column, label_column, negative, input_format, label_names=label_names, segmenter=segmenter
-    )
-    corpus = read_gold(gold, columns=chosen_columns, label_names=labeller.label_names if labeller else None)
+    columns = labels.columns(DEFAULT if labeller is None else labeller.manifest.model.segmenter)
+    corpus = read_gold(gold, columns=columns, label_names=labeller.label_names if labeller else None)
     files = scores or []
     own_name, *names = told_apart([model or Path(), *files])
     reports = {name: _of_file(file, corpus, threshold) for name, file in zip(names, files, strict=True)}
@@ -110,7 +99,7 @@ def evaluate(
         if tune_on is None:
             scorer = create(method, labeller)
         else:
-            dev = read_gold(tune_on, columns=chosen_columns, label_names=labeller.label_names).examples
+            dev = read_gold(tune_on, columns=columns, label_names=labeller.label_names).examples
             scorer, labeller = _tuned(method, labeller, dev, tune_on)
         of_model = _of_model(
             scorer, labeller, corpus.examples, masked, scores_sentences=spec_of(method).scores_sentences
@@ -198,10 +187,7 @@ def _scored(scorer: Scorer, examples: Sequence[GoldExample], doing: str) -> tupl
             scored.append(one)
             left = (monotonic() - start) * (len(examples) / len(scored) - 1)
             words = f"{doing}: {len(scored):,} of {len(examples):,} sentences · {duration(left)} left"
-            if bar.live:
-                bar.draw(words, len(scored), len(examples))
-            elif bar.silent_for_long:
-                bar.say(words)
+            bar.show_or_say(words, len(scored), len(examples))
     return scored, Cost.of(monotonic() - start, scorer.passes - passes, len(examples))
 
 

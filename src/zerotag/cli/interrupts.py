@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread, current_thread, main_thread
 
@@ -17,6 +18,11 @@ class Stop:
     """Whether the user has asked for it."""
 
     asked: bool = False
+
+    def check(self) -> None:
+        """Between two steps: stop if so."""
+        if self.asked:
+            raise KeyboardInterrupt
 
 
 @contextmanager
@@ -39,6 +45,16 @@ def between_steps() -> Iterator[Stop]:
             yield stop
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def resumable(unfinished: Path) -> Iterator[Stop]:
+    """As `between_steps`, for a training that is kept in a folder and goes on there."""
+    try:
+        with between_steps() as stop:
+            yield stop
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"stopped; the same command goes on from {unfinished}") from None
 
 
 @contextmanager

@@ -8,40 +8,33 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import zerotag
+from zerotag.cli.engine_options import EngineOptions
 from zerotag.cli.label_progress import LabellingProgress, show_summary
 from zerotag.cli.label_shards import (
-    Address,
-    Engine,
-    Gpus,
-    Merge,
-    PlanFile,
-    ShardNumber,
-    Shards,
-    ShowStatus,
-    Workers,
-    cluster_of,
+    ShardOptions,
     device_kind,
-    refuse_without_a_plan,
     work_on_ray,
     work_on_the_plan,
     write_the_plan,
 )
+from zerotag.cli.label_tables import is_table, table_output
 from zerotag.cli.options import (
     Device,
-    InputFormat,
     Method,
     Overwrite,
-    TextColumn,
+    SplitSentences,
+    TextOptions,
     Threshold,
-    columns,
     loaded,
     require_no_input,
+    say,
 )
 from zerotag.errors import ZerotagError
 from zerotag.io.writers import WRITERS
@@ -49,7 +42,9 @@ from zerotag.io.writers import WRITERS
 if TYPE_CHECKING:
     from zerotag.bulk.inputs import Inputs, Rejected
     from zerotag.bulk.run import Run
+    from zerotag.bulk.shards.plan import Options
     from zerotag.bulk.state import State
+    from zerotag.io import Columns
     from zerotag.io.table_output import TableOutput
     from zerotag.io.writers.appendable import Form
     from zerotag.io.writers.style import Style
@@ -60,8 +55,9 @@ _LARGE_BUDGET = 1 << 14  # sub-words of a batch, which only a GPU has
 _REJECTS_SHOWN = 20
 
 
-def label(  # noqa: C901 (a branch for each kind of run)
+def label(
     context: typer.Context,
+    *,
     model: Annotated[
         str | None, typer.Argument(metavar="MODEL_DIR", help="Model folder that `zerotag train` wrote.")
     ] = None,
@@ -81,7 +77,8 @@ def label(  # noqa: C901 (a branch for each kind of run)
     origins: Annotated[
         bool | None,
         typer.Option(
-            "--source/--no-source", help="Add file and line to each record of jsonl and parquet. [with several inputs]"
+            "--source/--no-source",
+            help="Add file and line to each record of jsonl and parquet. [with several inputs, or documents]",
         ),
     ] = None,
     table: Annotated[
@@ -98,123 +95,134 @@ def label(  # noqa: C901 (a branch for each kind of run)
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
     method: Method = "native",
     threshold: Threshold = None,
-    text_column: TextColumn = "text",
-    input_format: InputFormat = None,
+    texts: TextOptions,
+    split_sentences: SplitSentences = False,
     device: Device = None,
     overwrite: Overwrite = False,
-    shards: Shards = None,
-    plan: PlanFile = None,
-    shard: ShardNumber = None,
-    status: ShowStatus = False,
-    merge: Merge = False,
-    engine: Engine = None,
-    address: Address = None,
-    workers: Workers = None,
-    gpus: Gpus = 1.0,
+    plan: ShardOptions,
+    engine: EngineOptions,
 ) -> None:
     """Label the words of new text.
 
     Records that cannot be used are listed in OUT.rejected.jsonl and the run goes on. Killed, it goes on with --resume.
     """
     from zerotag.bulk.inputs import Inputs
-    from zerotag.bulk.journal import nothing_left_to_do, record_of, rejects_of
-    from zerotag.bulk.pipeline import overlap_for
-    from zerotag.bulk.run import Run
-    from zerotag.explain import create
     from zerotag.io import Source
-    from zerotag.io.hub import located
-    from zerotag.io.model_folder import manifest_file
     from zerotag.io.sources import expanded
     from zerotag.io.stores import is_url, path_of
     from zerotag.io.writers.appendable import form_for
 
-    cluster = cluster_of(engine, address, workers, gpus)
-    if plan is not None:
+    cluster = engine.cluster()
+    if plan.plan is not None:
         work_on_the_plan(
-            context,
-            plan,
-            model=model,
-            number=shard,
-            status=status,
-            merge=merge,
-            out=out_name,
-            device=device,
-            cluster=cluster,
-            overwrite=overwrite,
+            context, plan, plan.plan, cluster, model=model, out=out_name, device=device, overwrite=overwrite
         )
         return
     out = None if out_name is None else Path(out_name)
-    if out_name is not None and is_url(out_name) and shards is None:
+    if out_name is not None and is_url(out_name) and plan.shards is None:
         raise ZerotagError(f"{out_name}: a single run writes a file of this machine; with --shards N it goes there")
-    refuse_without_a_plan(shard, shards, cluster, status=status, merge=merge)
+    plan.refuse_without_a_plan(cluster)
     if model is None:
         raise ZerotagError("give a MODEL_DIR, and files to label; or --plan FILE to work on a plan")
     paths = expanded(sources or ["-"])
     form = form_for(
-        out if shards is None else Path(f"shard.{output_format or 'jsonl'}"),
-        output_format if shards is None else None,
+        out if plan.shards is None else Path(f"shard.{output_format or 'jsonl'}"),
+        output_format if plan.shards is None else None,
         otherwise="text" if sys.stdout.isatty() else "jsonl",
-        origins=len(paths) > 1 if origins is None else origins,
+        origins=len(paths) > 1 or split_sentences if origins is None else origins,
     )
-    inputs = Inputs(
-        [Source(None if path == "-" else path_of(path)) for path in paths],
-        columns(text_column, None, None, input_format),
-    )
-    form = form._replace(table=_is_table(form, inputs, table, to_file=out is not None and shards is None))
+    columns = texts.columns(split_sentences=split_sentences)
+    inputs = Inputs([Source(None if path == "-" else path_of(path)) for path in paths], columns)
+    form = form._replace(table=is_table(form, inputs, table, to_file=out is not None and plan.shards is None))
     if resume:
         _check_resume(out, form, inputs)
     inputs.check()
-    if shards is not None:
-        import torch
-
-        from zerotag.bulk.plan import Options
-        from zerotag.inference.torch_predictor import token_budget
-
-        kind = device_kind(model, device)
-        options = Options(
-            form=form,
-            method=method,
-            threshold=threshold,
-            text_column=text_column,
-            input_format=input_format,
-            device=kind,
-            at_once=_at_once(token_budget(torch.device(kind)), method),
-            strict=strict,
-        )
-        made, store = write_the_plan(model, inputs, options, out_name, shards, overwrite=overwrite)
-        if cluster:
-            work_on_ray(made, store, cluster, None)
+    how = _How(method, threshold, device, strict=strict, resume=resume, overwrite=overwrite)
+    if plan.shards is None:
+        _label(model, inputs, form, out, how)
         return
+    made, store = write_the_plan(
+        model, inputs, _options_of_plan(model, columns, form, how), out_name, plan.shards, overwrite=overwrite
+    )
+    if cluster:
+        work_on_ray(made, store, cluster, None)
+
+
+@dataclass(frozen=True)
+class _How:
+    """How one process labels."""
+
+    method: str
+    threshold: float | None
+    device: str | None
+    _: KW_ONLY
+    strict: bool
+    resume: bool
+    overwrite: bool
+
+
+def _options_of_plan(model: str, columns: Columns, form: Form, how: _How) -> Options:
+    """What the processes that work on a plan are told."""
+    import torch
+
+    from zerotag.bulk.shards.plan import Options
+    from zerotag.inference.torch_predictor import token_budget
+
+    kind = device_kind(model, how.device)
+    return Options(
+        form=form,
+        method=how.method,
+        threshold=how.threshold,
+        text_column=columns.text,
+        input_format=columns.format,
+        split_sentences=columns.split_sentences,
+        device=kind,
+        threads=torch.get_num_threads(),
+        at_once=_at_once(token_budget(torch.device(kind)), how.method),
+        strict=how.strict,
+    )
+
+
+def _label(model: str, inputs: Inputs, form: Form, out: Path | None, how: _How) -> None:
+    """Label all inputs in this process."""
+    from zerotag.bulk.journal import nothing_left_to_do, record_of, rejects_of
+    from zerotag.bulk.pipeline import overlap_for
+    from zerotag.bulk.run import Run
+    from zerotag.explain import create
+    from zerotag.io.hub import located
+    from zerotag.io.model_folder import manifest_file
+
     for place in () if out is None else (out, rejects_of(out), record_of(out)):
         require_no_input(place, (source.path for source in inputs.sources if source.path), "--out")
     manifest = manifest_file(located(model))
     arguments = {
         "zerotag version": zerotag.__version__,
         "model": hashlib.sha256(manifest.read_bytes()).hexdigest(),  # it has the digests of all files
-        "method": method,
-        "threshold": threshold,
+        "method": how.method,
+        "threshold": how.threshold,
         "input": inputs.names_and_sizes(),
-        "text column": text_column,
-        "input format": input_format,
+        "text column": inputs.columns.text,
+        "input format": inputs.columns.format,
+        "split sentences": inputs.columns.split_sentences,
         "output format": form,
-        "device": device,
+        "device": how.device,
     }
+    resume, overwrite = how.resume, how.overwrite
     if out is not None and nothing_left_to_do(out, arguments, inputs, resume=resume, overwrite=overwrite):
-        typer.echo(f"{out} is complete: nothing is left to do", err=True)
+        say(f"{out} is complete: nothing is left to do")
         return
-    labeller = loaded(manifest.parent, device, method, threshold)
+    labeller = loaded(manifest.parent, how.device, how.method, how.threshold)
     inputs.split_by(labeller.manifest.model.segmenter)
     style = _style(labeller, inputs, colour=out is None)
-    joined = _joined(form, inputs, style)
-    scorer = create(method, labeller)
+    joined = table_output(form, inputs, style)
+    scorer = create(how.method, labeller)
     typing = not inputs.are_files and sys.stdin.isatty()
     if typing:
-        typer.echo("Type sentences, one per line; Ctrl-D ends.", err=True)
-    at_once = (
-        1 if typing else _at_once(labeller.predictor.token_budget, method)
-    )  # whoever types wants an answer to each line
+        say("Type sentences, one per line; Ctrl-D ends.")
+    # Whoever types wants an answer to each line.
+    at_once = 1 if typing else _at_once(labeller.predictor.token_budget, how.method)
     # Whoever is at the other end of a pipe may wait for results before there is more.
-    ahead = overlap_for(labeller, method) if inputs.are_files else nullcontext()
+    ahead = overlap_for(labeller, how.method) if inputs.are_files else nullcontext()
     with ahead as overlap, LabellingProgress(silent=out is None and sys.stdout.isatty()) as progress:
         run = Run(
             inputs=inputs,
@@ -222,7 +230,7 @@ def label(  # noqa: C901 (a branch for each kind of run)
             label_names=labeller.label_names,
             rules=labeller.rules,
             at_once=at_once,
-            strict=strict,
+            strict=how.strict,
             show=progress.show,
             overlap=overlap,
         )
@@ -232,11 +240,10 @@ def label(  # noqa: C901 (a branch for each kind of run)
             # Nobody can go on with a pipe. With another device, found and not asked for, scores may differ a little.
             its_arguments = {**arguments, "records at once": at_once} if inputs.are_files else None
             state = _to_file(run, form, style, joined, out, its_arguments, resume=resume, overwrite=overwrite)
-    if method != "native" and threshold is None:
-        typer.echo(
-            f"{method}: words were marked from {labeller.rules[0].word_threshold} on, as the model's own threshold is "
-            "for its own scores; --threshold gives another",
-            err=True,
+    if how.method != "native" and how.threshold is None:
+        say(
+            f"{how.method}: words were marked from {labeller.rules[0].word_threshold} on, as the model's own threshold "
+            "is for its own scores; --threshold gives another"
         )
     if out is not None or inputs.are_files or state.rejected:
         show_summary(state, labeller.label_names, out)
@@ -271,6 +278,7 @@ def _style(labeller: Labeller, inputs: Inputs, *, colour: bool) -> Style:
         rules=labeller.rules,
         title=f"{', '.join(labeller.label_names)}: {first}{' and others' if others else ''}",
         negative=labeller.manifest.negative,
+        of_documents=inputs.columns.split_sentences,
         colour=colour and sys.stdout.isatty() and "NO_COLOR" not in os.environ,
     )
 
@@ -283,40 +291,11 @@ def _to_standard_output(run: Run, form: Form, style: Style) -> State:
     def warn(rejected: Rejected) -> None:
         number = next(numbers)
         if number <= _REJECTS_SHOWN:
-            typer.echo(f"rejected: {rejected.reason}", err=True)
+            say(f"rejected: {rejected.reason}")
         if number == _REJECTS_SHOWN:
-            typer.echo("rejected: others are only counted; --out FILE also lists them", err=True)
+            say("rejected: others are only counted; --out FILE also lists them")
 
     return label_to_stream(run, sys.stdout.buffer, form, style, warn)
-
-
-def _is_table(form: Form, inputs: Inputs, asked: bool | None, *, to_file: bool) -> bool:
-    """Whether the input's table is to come back."""
-    from zerotag.io.table_output import is_table
-
-    paths = [source.path for source in inputs.sources if source.path]
-    can_be = to_file and inputs.are_files and form.writer.table is not None
-    if asked and not can_be:
-        raise ZerotagError(
-            "--table needs files to label, and --out with a format that can hold a table: "
-            f"{', '.join(name for name in WRITERS.names() if WRITERS.get(name).table)}"
-        )
-    only = form.writer.encode is None and form.writer.render is None
-    if only and (asked is False or not can_be):
-        raise ZerotagError(f"{form.format} is a table: it needs files to label, --out, and no --records")
-    return can_be and (is_table(paths, inputs.columns, form.format) if asked is None else asked)
-
-
-def _joined(form: Form, inputs: Inputs, style: Style) -> TableOutput | None:
-    """The table to be written, if one is, checked before any work."""
-    from zerotag.io.table_output import TableOutput
-
-    if not form.table:
-        return None
-    paths = tuple(source.path for source in inputs.sources if source.path)
-    output = TableOutput(paths, inputs.columns, form.format, form.packing, style.label_names)
-    output.check()
-    return output
 
 
 def _to_file(
@@ -343,6 +322,6 @@ def _to_file(
     with unfinished(out, arguments, resume=resume, overwrite=overwrite, beginning=beginning) as output:
         run.check(output.state)
         if output.state.sentences:
-            typer.echo(f"going on after {output.state.sentences:,} sentences", err=True)
+            say(f"going on after {output.state.sentences:,} sentences")
         label_to_file(run, output, its_encoder)
         return output.state

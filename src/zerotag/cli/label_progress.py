@@ -11,10 +11,10 @@ from zerotag.render.progress import LiveBar, duration
 from zerotag.text.printable import one_line
 
 if TYPE_CHECKING:
-    from zerotag.bulk.ray_engine import Share
     from zerotag.bulk.run import Progress
+    from zerotag.bulk.shards.ray_engine import Share
+    from zerotag.bulk.shards.status import Status
     from zerotag.bulk.state import State
-    from zerotag.bulk.status import Status
 
 
 class LabellingProgress(LiveBar):
@@ -22,15 +22,10 @@ class LabellingProgress(LiveBar):
 
     def __init__(self, *, silent: bool) -> None:
         super().__init__(say, silent=silent, transient=True)  # the summary takes its place
-        self._silent = silent
 
     def show(self, progress: Progress, of: str = "") -> None:
         """Draw the state of the labelling, or of what part of it."""
-        words = of + describe(progress)
-        if self.live:
-            self.draw(words, progress.share or 0.0, None if progress.share is None else 1.0)
-        elif not self._silent and self.silent_for_long:
-            self.say(words)
+        self.show_or_say(of + describe(progress), progress.share or 0.0, None if progress.share is None else 1.0)
 
 
 def describe(progress: Progress) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerotag.cli.engine_options import PANEL
 from zerotag.cli.label_progress import LabellingProgress, describe_share, describe_status, summary
 from zerotag.cli.options import chosen_device, say
 from zerotag.errors import ZerotagError
@@ -15,13 +17,13 @@ from zerotag.render.progress import LiveBar
 
 if TYPE_CHECKING:
     from zerotag.bulk.inputs import Inputs
-    from zerotag.bulk.markers import Done
-    from zerotag.bulk.plan import Options, Plan
-    from zerotag.bulk.ray_engine import Cluster, Share
     from zerotag.bulk.run import Progress
+    from zerotag.bulk.shards.markers import Done
+    from zerotag.bulk.shards.plan import Options, Plan
+    from zerotag.bulk.shards.ray_engine import Share
     from zerotag.io.stores import Store
+    from zerotag.parallel.ray_pool import Cluster
 
-_PANEL = "More than one machine"
 _OF_A_PLAN = (
     "model",
     "plan",
@@ -37,68 +39,44 @@ _OF_A_PLAN = (
     "out_name",
 )
 
-Shards = Annotated[
-    int | None,
-    typer.Option(
-        min=1, metavar="N", help="Only plan: cut the inputs into N shards; --out is a folder.", rich_help_panel=_PANEL
-    ),
-]
-PlanFile = Annotated[
-    str | None,
-    typer.Option(
-        "--plan",
-        metavar="FILE",
-        help="Work through a plan: do what no other process does, until all is done.",
-        rich_help_panel=_PANEL,
-    ),
-]
-ShardNumber = Annotated[
-    int | None, typer.Option("--shard", metavar="K", help="Do just this shard of the plan.", rich_help_panel=_PANEL)
-]
-ShowStatus = Annotated[
-    bool, typer.Option("--status", help="Say which shards of the plan are done.", rich_help_panel=_PANEL)
-]
-Merge = Annotated[
-    bool, typer.Option("--merge", help="Write all shards of the plan into the file --out.", rich_help_panel=_PANEL)
-]
 
+@dataclass(frozen=True)
+class ShardOptions:
+    """A plan of shards: to make one, to work on it, and by whose workers."""
 
-Engine = Annotated[
-    str | None,
-    typer.Option(help="ray: hand the shards out to the workers of Ray. [this process]", rich_help_panel=_PANEL),
-]
-Address = Annotated[
-    str | None,
-    typer.Option(help="Of Ray's cluster: auto, or host:port. [one of this machine alone]", rich_help_panel=_PANEL),
-]
-Workers = Annotated[
-    int | None,
-    typer.Option(min=1, help="Workers of Ray. [one for each GPU or processor]", rich_help_panel=_PANEL),
-]
-Gpus = Annotated[
-    float, typer.Option("--gpus", min=0.0, help="Of a GPU for each worker of Ray.", rich_help_panel=_PANEL)
-]
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Only plan: cut the inputs into N shards; --out is a folder.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Work through a plan: do what no other process does, until all is done.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    shard: Annotated[
+        int | None, typer.Option(metavar="K", help="Do just this shard of the plan.", rich_help_panel=PANEL)
+    ] = None
+    status: Annotated[
+        bool, typer.Option("--status", help="Say which shards of the plan are done.", rich_help_panel=PANEL)
+    ] = False
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Write all shards of the plan into the file --out.", rich_help_panel=PANEL)
+    ] = False
 
-
-def cluster_of(engine: str | None, address: str | None, workers: int | None, gpus: float) -> Cluster | None:
-    """Where Ray is, if it is to be used."""
-    from zerotag.bulk.ray_engine import Cluster
-
-    if engine not in (None, "ray"):
-        raise ZerotagError(f"there is no engine {engine!r}; there is: ray")
-    if engine is None and (address is not None or workers is not None):
-        raise ZerotagError("--address and --workers are Ray's: give --engine ray")
-    return Cluster(address, workers, gpus) if engine else None
-
-
-def refuse_without_a_plan(
-    number: int | None, shards: int | None, cluster: Cluster | None, *, status: bool, merge: bool
-) -> None:
-    """Refuse options that mean something with a plan alone."""
-    if cluster and not shards:
-        raise ZerotagError("--engine hands out shards: give --shards N and --out FOLDER, or --plan FILE")
-    if number is not None or status or merge:
-        raise ZerotagError("--shard, --status and --merge need --plan FILE; --shards N makes a plan")
+    def refuse_without_a_plan(self, cluster: Cluster | None) -> None:
+        """Refuse options that mean something with a plan alone."""
+        if cluster and not self.shards:
+            raise ZerotagError("--engine hands out shards: give --shards N and --out FOLDER, or --plan FILE")
+        if self.shard is not None or self.status or self.merge:
+            raise ZerotagError("--shard, --status and --merge need --plan FILE; --shards N makes a plan")
 
 
 def device_kind(model: str, device: str | None) -> str:
@@ -116,8 +94,8 @@ def write_the_plan(
     model: str, inputs: Inputs, options: Options, out: str | None, count: int, *, overwrite: bool
 ) -> tuple[Plan, Store]:
     """Cut the inputs into shards and write the plan, and say what comes next."""
-    from zerotag.bulk.cutting import cut
-    from zerotag.bulk.plan import PLAN, Model, Plan, write_plan
+    from zerotag.bulk.shards.cutting import cut
+    from zerotag.bulk.shards.plan import PLAN, Model, Plan, write_plan
     from zerotag.io.stores import store_at
 
     if out is None:
@@ -157,29 +135,28 @@ def write_the_plan(
 
 def work_on_the_plan(
     context: typer.Context,
+    asked: ShardOptions,
     place: str,
+    cluster: Cluster | None,
     *,
     model: str | None,
-    number: int | None,
-    status: bool,
-    merge: bool,
     out: str | None,
     device: str | None,
-    cluster: Cluster | None,
     overwrite: bool,
 ) -> None:
     """Do some of a plan, say how far it is, or put its shards together."""
-    from zerotag.bulk.plan import PLAN, read_plan
+    from zerotag.bulk.shards.plan import PLAN, read_plan
     from zerotag.io.stores import store_at
 
     _refuse_what_the_plan_has(context)
-    if (number is not None) + status + merge > 1:
+    number, merge = asked.shard, asked.merge
+    if (number is not None) + asked.status + merge > 1:
         raise ZerotagError("--shard, --status and --merge go one at a time")
     if merge == (out is None):
         raise ZerotagError("--merge and --out FILE go together: the shards are in the folder of the plan")
     store = store_at(place.removesuffix(PLAN).rstrip("/") or ".")
     plan = read_plan(store)
-    if status:
+    if asked.status:
         _show_status(plan, store)
     elif merge:
         assert out is not None
@@ -199,7 +176,7 @@ def _refuse_what_the_plan_has(context: typer.Context) -> None:
 
 
 def _work(plan: Plan, store: Store, model: str | None, number: int | None, device: str | None, *, again: bool) -> None:
-    from zerotag.bulk.shards import Worker, do_all
+    from zerotag.bulk.shards.worker import Worker, do_all
 
     chosen_device(device or plan.options.device)
     with LabellingProgress(silent=False) as bar:
@@ -219,15 +196,12 @@ def _work(plan: Plan, store: Store, model: str | None, number: int | None, devic
 
 def work_on_ray(plan: Plan, store: Store, cluster: Cluster, model: str | None) -> None:
     """Have a plan done by the workers of Ray."""
-    from zerotag.bulk.ray_engine import RayEngine
+    from zerotag.bulk.shards.ray_engine import RayEngine
 
     with LiveBar(say) as bar:
 
         def show(share: Share) -> None:
-            if bar.live:
-                bar.draw(describe_share(share), share.shards_done, share.shards)
-            elif bar.silent_for_long:
-                bar.say(describe_share(share))
+            bar.show_or_say(describe_share(share), share.shards_done, share.shards)
 
         _close(plan, RayEngine(plan, store.place, cluster, model).run(show))
 
@@ -244,8 +218,8 @@ def _in_short(done: Done) -> str:
 
 
 def _show_status(plan: Plan, store: Store) -> None:
-    from zerotag.bulk.markers import Markers
-    from zerotag.bulk.status import status_of
+    from zerotag.bulk.shards.markers import Markers
+    from zerotag.bulk.shards.status import status_of
 
     for line in describe_status(status_of(plan, Markers(store, plan))):
         typer.echo(line)
@@ -253,7 +227,7 @@ def _show_status(plan: Plan, store: Store) -> None:
 
 def _merge(plan: Plan, store: Store, name: str, *, overwrite: bool) -> None:
     from zerotag.bulk.journal import rejects_of
-    from zerotag.bulk.merge import merge
+    from zerotag.bulk.shards.merge import merge
     from zerotag.io.stores import is_url
 
     if is_url(name):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,36 +13,13 @@ from zerotag.decisions import check_threshold
 from zerotag.errors import ZerotagError
 from zerotag.explain import NATIVE, SCORERS
 from zerotag.io.readers import READERS
+from zerotag.text.printable import counted
 from zerotag.text.segmentation import DEFAULT
 
 if TYPE_CHECKING:
-    from zerotag.io import Columns
+    from zerotag.io import Columns, Reject
     from zerotag.labeller import Labeller
 
-TextColumn = Annotated[str, typer.Option(help="Column that holds the text, in CSV, JSONL and Parquet.")]
-LabelColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--label-column", metavar="NAME", help="Column that holds the label; repeat it for several 0/1 columns. [label]"
-    ),
-]
-Negative = Annotated[
-    list[str] | None,
-    typer.Option(metavar="VALUE", help="Label value that means 'none'; may be repeated. [O, c, 0, false, no]"),
-]
-LabelName = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="What a 1 in the label column means. [the name of the column]"),
-]
-LabelNames = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAMES", help="What 0, 1, 2 ... in the label column mean, with commas between: calm,rude,sad."
-    ),
-]
-InputFormat = Annotated[
-    str | None, typer.Option(help=f"{', '.join(READERS.names())}. [by the suffix; text for standard input]")
-]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:N. [a GPU if there is one]")]
 Method = Annotated[
     str,
@@ -60,7 +38,66 @@ def _checked(threshold: float | None) -> float | None:
 Threshold = Annotated[
     float | None, typer.Option(help="Score from which a word has the label. [the model's]", callback=_checked)
 ]
+SplitSentences = Annotated[
+    bool, typer.Option("--split-sentences", help="Take texts for documents, and label each sentence by itself.")
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output if it exists.")]
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """How the texts of a file are found."""
+
+    text_column: Annotated[str, typer.Option(help="Column that holds the text, in CSV, JSONL and Parquet.")] = "text"
+    input_format: Annotated[
+        str | None, typer.Option(help=f"{', '.join(READERS.names())}. [by the suffix; text for standard input]")
+    ] = None
+
+    def columns(self, segmenter: str = DEFAULT, *, split_sentences: bool = False) -> Columns:
+        """What a reader is told."""
+        from zerotag.io import Columns
+
+        return Columns(self.text_column, format=self.input_format, segmenter=segmenter, split_sentences=split_sentences)
+
+
+@dataclass(frozen=True)
+class LabelOptions(TextOptions):
+    """How texts and their labels are found."""
+
+    label_column: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Column that holds the label; repeat it for several 0/1 columns. [label]"),
+    ] = None
+    negative: Annotated[
+        list[str] | None,
+        typer.Option(metavar="VALUE", help="Label value that means 'none'; may be repeated. [O, c, 0, false, no]"),
+    ] = None
+    label_name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What a 1 in the label column means, or what the file calls the only label that the model has. "
+            "[the name of the column]",
+        ),
+    ] = None
+    label_names: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES", help="What 0, 1, 2 ... in the label column mean, with commas between: calm,rude,sad."
+        ),
+    ] = None
+
+    def columns(self, segmenter: str = DEFAULT, *, split_sentences: bool = False) -> Columns:
+        """What a reader is told."""
+        return replace(
+            super().columns(segmenter, split_sentences=split_sentences),
+            labels=tuple(self.label_column or ("label",)),
+            negative=tuple(self.negative) if self.negative else None,
+            label_name=self.label_name,
+            class_names=None
+            if self.label_names is None
+            else tuple(name.strip() for name in self.label_names.split(",")),
+        )
 
 
 def say(line: str) -> None:
@@ -68,27 +105,10 @@ def say(line: str) -> None:
     typer.echo(line, err=True)
 
 
-def columns(
-    text_column: str,
-    label_column: list[str] | None,
-    negative: list[str] | None,
-    input_format: str | None,
-    label_name: str | None = None,
-    label_names: str | None = None,
-    segmenter: str = DEFAULT,
-) -> Columns:
-    """The shared input options as one object."""
-    from zerotag.io import Columns
-
-    return Columns(
-        text=text_column,
-        labels=tuple(label_column or ("label",)),
-        negative=tuple(negative) if negative else None,
-        format=input_format,
-        label_name=label_name,
-        class_names=None if label_names is None else tuple(name.strip() for name in label_names.split(",")),
-        segmenter=segmenter,
-    )
+def say_left_out(left_out: Sequence[Reject]) -> None:
+    """Tell of records that could not be used."""
+    if left_out:
+        say(f"{counted(len(left_out), 'record')} left out; the first: {left_out[0].reason}")
 
 
 def chosen_device(name: str | None) -> str | None:

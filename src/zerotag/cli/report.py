@@ -11,19 +11,16 @@ import typer
 
 from zerotag.cli.options import (
     Device,
-    InputFormat,
-    LabelColumns,
-    LabelNames,
+    LabelOptions,
     Method,
-    Negative,
     Overwrite,
-    TextColumn,
+    SplitSentences,
     Threshold,
-    columns,
     loaded,
     require_absent,
     require_no_input,
     say,
+    say_left_out,
 )
 from zerotag.cli.tables import show_table
 from zerotag.errors import ZerotagError
@@ -32,6 +29,7 @@ from zerotag.render.progress import LiveBar
 if TYPE_CHECKING:
     from zerotag.evaluation.corpus_report import Measured
     from zerotag.evaluation.lexicon import LabelledCorpus
+    from zerotag.io import Reject
     from zerotag.labeller import Labeller
     from zerotag.types import GoldExample, Labelled, Scored
 
@@ -39,6 +37,7 @@ SUFFIXES = (".html", ".json", ".svg")
 
 
 def report(
+    *,
     model: Annotated[Path, typer.Argument(metavar="MODEL_DIR", help="Model folder that `zerotag train` wrote.")],
     source: Annotated[Path, typer.Argument(metavar="FILE", help="Texts, in any format that `zerotag label` reads.")],
     out: Annotated[
@@ -52,11 +51,8 @@ def report(
     ] = False,
     method: Method = "native",
     threshold: Threshold = None,
-    text_column: TextColumn = "text",
-    label_column: LabelColumns = None,
-    negative: Negative = None,
-    input_format: InputFormat = None,
-    label_names: LabelNames = None,
+    labels: LabelOptions,
+    split_sentences: SplitSentences = False,
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -69,19 +65,15 @@ def report(
     from zerotag.evaluation.lexicon import labelled_corpus
     from zerotag.io import read_gold, stream
 
+    if labelled and split_sentences:
+        raise ZerotagError("--labelled needs sentences as they were labelled: leave out --split-sentences")
     labeller = loaded(model, device, method, threshold)
-    chosen = columns(
-        text_column,
-        label_column,
-        negative,
-        input_format,
-        label_names=label_names,
-        segmenter=labeller.manifest.model.segmenter,
-    )
+    columns = labels.columns(labeller.manifest.model.segmenter, split_sentences=split_sentences)
     gold: Sequence[GoldExample] = ()
     if labelled:
-        gold = read_gold(source, columns=chosen, label_names=labeller.label_names).examples
-    sentences = (one.sentence for one in gold) if labelled else stream(source, columns=chosen)
+        gold = read_gold(source, columns=columns, label_names=labeller.label_names).examples
+    left_out: list[Reject] = []
+    sentences = (one.sentence for one in gold) if labelled else stream(source, columns=columns, left_out=left_out)
     kept: list[Scored] = []  # only what is measured
 
     def results() -> Iterator[Labelled]:
@@ -92,7 +84,9 @@ def report(
 
     corpus = labelled_corpus(_counted(results()), labeller.label_names, labeller.rules)
     if not corpus.sentences:
-        raise ZerotagError(f"{source}: no sentences in it; give a file that has some")
+        reason = left_out[0].reason if left_out else f"{source}: no sentences in it; give a file that has some"
+        raise ZerotagError(reason)
+    say_left_out(left_out)
     measured = _measured(labeller, gold, kept, source)
     if out is not None:
         _write(out, corpus, measured, labeller, f"{model.resolve().name} on {source.name}", top)
@@ -108,10 +102,7 @@ def _counted(results: Iterable[Labelled]) -> Iterator[Labelled]:
         for done, result in enumerate(results, start=1):
             yield result
             words = f"labelling: {done:,} sentences"
-            if bar.live:
-                bar.draw(words, done, None)
-            elif bar.silent_for_long:
-                bar.say(words)
+            bar.show_or_say(words, done, None)
 
 
 def _measured(labeller: Labeller, gold: Sequence[GoldExample], scored: Sequence[Scored], source: Path) -> Measured:
@@ -139,7 +130,7 @@ def _measured(labeller: Labeller, gold: Sequence[GoldExample], scored: Sequence[
 
 
 def _write(out: Path, corpus: LabelledCorpus, measured: Measured, labeller: Labeller, title: str, top: int) -> None:
-    from zerotag.evaluation.corpus_report import charts, figure, page
+    from zerotag.evaluation.corpus_report import charts, figure, lead, page
     from zerotag.io.files import whole_file
 
     with whole_file(out) as file:
@@ -152,8 +143,5 @@ def _write(out: Path, corpus: LabelledCorpus, measured: Measured, labeller: Labe
                 from zerotag.io.writers.style import Style
 
                 style = Style(label_names=labeller.label_names, rules=labeller.rules, title=title)
-                lead = (
-                    f"{corpus.sentences:,} sentences and {corpus.words:,} words, labelled by a model that learnt from "
-                    f"{labeller.manifest.supervision}."
-                )
-                file.writelines(page(corpus, measured, style, lead, top))
+                intro = lead(corpus, labeller.manifest.supervision)
+                file.writelines(page(corpus, measured, style, intro, top))

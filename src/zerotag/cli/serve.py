@@ -14,6 +14,7 @@ import typer
 
 from zerotag.cli.options import Device, chosen_device
 from zerotag.errors import ZerotagError
+from zerotag.extras import needed
 from zerotag.io.locks import only_us
 
 _KEY_VARIABLE = "ZEROTAG_API_KEY"
@@ -62,13 +63,7 @@ def serve(
     if no_workspace and (workspace is not None or not folders):
         raise ZerotagError("--no-workspace needs a MODEL_DIR to label with, and no --workspace")
     key = _api_key(api_key_file)
-    try:
-        import fastapi  # noqa: F401
-        import httptools  # noqa: F401
-        import prometheus_client  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise ZerotagError(f"the service needs {error.name}: pip install 'zerotag[serve]'") from None
+    needed("the service", "serve", "fastapi", "httptools", "prometheus_client", "uvicorn")
     from zerotag.serve.server import address_of, is_loopback, listen, make_server
     from zerotag.serve.settings import LOOPBACK_NAMES, Settings
 

@@ -10,12 +10,8 @@ import typer
 
 from zerotag.cli.options import (
     Device,
-    InputFormat,
-    LabelColumns,
-    Negative,
+    LabelOptions,
     Overwrite,
-    TextColumn,
-    columns,
     loaded,
     require_absent,
     require_no_input,
@@ -27,16 +23,14 @@ SHOWN = 20
 
 
 def suspects(
+    *,
     model: Annotated[Path, typer.Argument(metavar="MODEL_DIR", help="Model folder that `zerotag train` wrote.")],
     train: Annotated[Path, typer.Argument(metavar="TRAIN", help="Sentences with labels, of which some may be wrong.")],
     out: Annotated[Path | None, typer.Option(help="File for all of them, as JSON lines.")] = None,
     n: Annotated[
         int | None, typer.Option("--n", min=1, help="How many. [those that are more likely wrong than right]")
     ] = None,
-    text_column: TextColumn = "text",
-    label_column: LabelColumns = None,
-    negative: Negative = None,
-    input_format: InputFormat = None,
+    labels: LabelOptions,
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -54,8 +48,8 @@ def suspects(
     if out is not None:
         require_no_input(out, [train], "--out")
     labeller = loaded(model, device)
-    chosen = columns(text_column, label_column, negative, input_format)
-    found = doubt(labeller, read(train, columns=chosen, label_names=labeller.label_names), n=n)
+    columns = labels.columns(labeller.manifest.model.segmenter)
+    found = doubt(labeller, read(train, columns=columns, label_names=labeller.label_names), n=n)
     if out is not None:
         with whole_file(out) as file:
             file.writelines(encode(asdict(one)) + "\n" for one in found)

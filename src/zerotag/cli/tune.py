@@ -9,13 +9,9 @@ import typer
 
 from zerotag.cli.options import (
     Device,
-    InputFormat,
-    LabelColumns,
+    LabelOptions,
     Method,
-    Negative,
     Overwrite,
-    TextColumn,
-    columns,
     loaded,
     require_absent,
 )
@@ -28,16 +24,14 @@ if TYPE_CHECKING:
 
 
 def tune(
+    *,
     model: Annotated[Path, typer.Argument(metavar="MODEL_DIR", help="Model folder that `zerotag train` wrote.")],
     gold: Annotated[
         list[Path], typer.Argument(metavar="GOLD...", help="A few sentences with labels on words; 20 are a beginning.")
     ],
     out: Annotated[Path | None, typer.Option(help="Folder for the tuned model. [MODEL_DIR itself]")] = None,
     method: Method = "native",
-    text_column: TextColumn = "text",
-    label_column: LabelColumns = None,
-    negative: Negative = None,
-    input_format: InputFormat = None,
+    labels: LabelOptions,
     device: Device = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -56,9 +50,8 @@ def tune(
     if out is not None and method != "native":
         raise ZerotagError("--out goes with the model's own word scores: thresholds of other methods are not saved")
     labeller = loaded(model, device, method)
-    segmenter = labeller.manifest.model.segmenter
-    chosen_columns = columns(text_column, label_column, negative, input_format, segmenter=segmenter)
-    corpus = read_corrected(gold, columns=chosen_columns, label_names=labeller.label_names)
+    columns = labels.columns(labeller.manifest.model.segmenter)
+    corpus = read_corrected(gold, columns=columns, label_names=labeller.label_names)
     if method != "native":
         _tell_of_method(method, labeller, corpus)
         return

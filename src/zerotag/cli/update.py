@@ -22,7 +22,6 @@ def update_model(
     model: Path,
     words: Sequence[Path] | None,
     train: Sequence[Path],
-    dev: Path | None,
     out: Path,
     columns: Columns,
     device: str | None,
@@ -44,11 +43,8 @@ def update_model(
     examples = read_corrected(words, columns=columns, label_names=names).examples
     parts = [read_training_data(path, columns=columns, label_names=names, strict=strict).corpus for path in train]
     corpus = None if not parts else replace(parts[0], examples=tuple(e for part in parts for e in part.examples))
-    dev_corpus = (
-        None if dev is None else read_training_data(dev, columns=columns, label_names=names, strict=strict).corpus
-    )
     with TrainingProgress(say) as progress:
-        updated = update(labeller, examples, corpus, dev_corpus, on_progress=progress.show)
+        updated = update(labeller, examples, corpus, on_progress=progress.show)
     updated.save_pretrained(out)
     typer.echo(
         f"{out}: learnt from {updated.manifest.supervision}, going on from {model}, "
