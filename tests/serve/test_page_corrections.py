@@ -56,7 +56,7 @@ def test_the_html_file_shows_them(corrected: Page, browser: Browser, tmp_path: P
         assert report.locator("mark").all_text_contents() == marked(corrected)
         badge = report.locator(".added").evaluate("word => getComputedStyle(word, '::before').content")
         assert badge == '"+"'
-        assert "corrected: yes" in (report.locator(".added").get_attribute("title") or "")
+        assert "corrected: yes" in (report.locator(".added").get_attribute("data-tip") or "")
         expect(report.locator(".note").last).to_have_text("2 corrections by hand, marked + and −.")
 
 

@@ -36,7 +36,6 @@ ODD_TEXTS = [
     " ",
     "\0",
     "a\0b",
-    "\ud800",
     "😀 🇨🇭",
     "<script>alert(1)</script>",
     "é\u0301",
@@ -73,7 +72,7 @@ def test_records_are_those_of_the_library(service: Service) -> None:
     assert reply.headers["Content-Type"] == "application/json"
 
 
-@pytest.mark.parametrize("threshold", [0, 0.35, 1, {"hedge": 0.35}])
+@pytest.mark.parametrize("threshold", [0, 0.35, 1, {"hedge": 0.35}, None])
 def test_a_request_may_have_a_threshold(service: Service, threshold: Any) -> None:
     texts = ["The pump may fail in winter.", "It holds."]
     expected = [json.loads(encode(record(one, ["hedge"]))) for one in ONE.label(texts, threshold=threshold)]
@@ -134,7 +133,7 @@ def test_no_texts_and_no_words(service: Service) -> None:
         (b"", "not_json", None),
         (b"{", "not_json", None),
         (b'{"texts": ["\xff"]}', "not_json", None),
-        (b'{"texts": NaN}', "not_json", None),
+        (b'{"texts": NaN}', "invalid", "texts"),
         (b'{"texts": ' + b"9" * 2000 + b"}", "invalid", "texts"),
         (b"[" * 3000, "not_json", None),
         (b'["It may rain."]', "invalid", None),
@@ -144,11 +143,14 @@ def test_no_texts_and_no_words(service: Service) -> None:
         (b'{"texts": [null]}', "invalid", "texts[0]"),
         (b'{"texts": [["a", {}]]}', "invalid", "texts[0][1]"),
         (b'{"texts": [], "model": 1}', "invalid", "model"),
-        (b'{"texts": [], "text": 1}', "invalid", None),
+        (b'{"texts": ["\\ud800"]}', "not_json", None),
+        (b'{"texts": [], "text": 1}', "invalid", "text"),
         (b'{"texts": [], "threshold": 1.5}', "invalid", "threshold"),
         (b'{"texts": [], "threshold": -0.1}', "invalid", "threshold"),
         (b'{"texts": [], "threshold": true}', "invalid", "threshold"),
-        (b'{"texts": [], "threshold": null}', "invalid", "threshold"),
+        (b'{"texts": [], "threshold": NaN}', "invalid", "threshold"),
+        (b'{"texts": [], "threshold": 1e400}', "invalid", "threshold"),
+        (b'{"texts": [], "threshold": "0.5"}', "invalid", "threshold"),
         (b'{"texts": [], "threshold": {"hedge": "0.5"}}', "invalid", "threshold['hedge']"),
     ],
 )
@@ -165,7 +167,7 @@ def test_what_is_wrong_is_said(service: Service, body: bytes, code: str, where: 
         (["a", "x" * 201], "texts[1]"),
         (["a", "a " * 21], "texts[1]"),
         ([["a"] * 21], "texts[0]"),
-        ([["a", "x" * 31]], "texts[0]"),
+        ([["a", "x" * 31]], "texts[0][1]"),
         (["a", "x" * 31], "texts[1]"),
         ([["a" * 29] * 7], "texts[0]"),
     ],
@@ -324,7 +326,7 @@ def test_no_error_says_where_anything_is(
     def explode(*_: object) -> None:
         raise RuntimeError("the secret text")
 
-    monkeypatch.setattr("zerotag.serve.models.decide", explode)
+    monkeypatch.setattr("zerotag.serve.models.render_scored", explode)
     reply = service.label(["a secret text"])
     assert (reply.status, reply.code) == (500, "failed")
     for place in (reply.body.decode(), caplog.text):

@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,7 @@ import pytest
 import tiny
 from services import Reply, Service, until
 from zerotag.explain import create
-from zerotag.inference.cancellation import CancelToken, WorkCancelledError, cancellable
-from zerotag.inference.torch_predictor import TorchPredictor
+from zerotag.inference.cancellation import CancelToken, WorkCancelledError, cancellable, check_cancelled
 from zerotag.labeller import Labeller, load
 from zerotag.serve.settings import Settings
 from zerotag.types import Sentence
@@ -42,16 +41,14 @@ class Batches:
 def batches(monkeypatch: pytest.MonkeyPatch) -> Iterator[Batches]:
     """A LIME request for 200 words has hundreds of batches: it would take half a minute."""
     batches = Batches()
-    real: Callable[..., object] = TorchPredictor._start
 
-    def slow(self: TorchPredictor, batch: object) -> object:
-        started = real(self, batch)
+    def slow() -> None:
+        check_cancelled()
         batches.count += 1
         time.sleep(batches.seconds)
         assert batches.stuck.wait(60)
-        return started
 
-    monkeypatch.setattr(TorchPredictor, "_start", slow)
+    monkeypatch.setattr("zerotag.inference.torch_predictor.check_cancelled", slow)  # before each batch
     yield batches
     batches.stuck.set()
 
@@ -210,7 +207,7 @@ def test_a_reload_of_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
 
 
 def test_the_command_ends_within_its_bound_after_sigterm(folder: Path) -> None:
-    from serve.test_service_command import Running
+    from service_processes import Running
 
     running = Running(folder, "--shutdown-seconds", 1)
     body = json.dumps({"texts": [LONG] * 16, "method": "lime"}).encode()

@@ -17,7 +17,8 @@ from urllib.request import urlopen
 import pytest
 
 import tiny
-from commands import COMMAND, ENVIRONMENT, CommandLine
+from commands import CommandLine
+from service_processes import Running
 from services import until
 from zerotag.serve.client import Client
 
@@ -32,30 +33,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models") / "one"
     tiny.labeller().save_pretrained(folder)
     return folder
-
-
-class Running:
-    """The command in a process of its own."""
-
-    def __init__(self, *arguments: object, **environment: str) -> None:
-        self.process = subprocess.Popen(
-            [*COMMAND, "serve", *map(str, arguments), "--port", "0"],
-            env={**ENVIRONMENT, "PYTHONUNBUFFERED": "1", **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        self.line = self.process.stdout.readline()
-        found = re.search(r"http://\S+", self.line)
-        assert found, (self.line, self.process.stderr and self.process.stderr.read())
-        self.url = found[0]
-
-    def end(self, by: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
-        """Its exit code and what it logged, after a signal."""
-        self.process.send_signal(by)
-        _, logged = self.process.communicate(timeout=60)
-        return self.process.returncode, logged
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,7 @@ def test_curl_examples(service: Service) -> None:
     assert set(models) == {"models", "limits"}
     assert wrong["error"] == {
         "code": "invalid",
-        "message": "a text is neither a string nor a list of words",
+        "message": "Input should be a valid string",
         "where": "texts[0]",
     }
     assert with_key == models

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -19,6 +19,8 @@ import pytest
 
 import tiny
 from services import Reply, Service, until
+from zerotag.explain.native import NativeScorer
+from zerotag.explain.occlusion import OcclusionScorer
 from zerotag.io.writers.jsonl import record
 from zerotag.serve.models import ServedModel
 from zerotag.serve.settings import Settings
@@ -46,14 +48,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     gate = Gate()
-    original: Callable[..., list[str]] = ServedModel._records
+    original = NativeScorer.score
 
-    def wait(self: ServedModel, method: str, scored: Iterable[Scored]) -> list[str]:
+    def wait(self: NativeScorer, sentences: Iterable[Sentence]) -> Iterator[Scored]:
         gate.reached.set()
         assert gate.open.wait(60)
-        return original(self, method, scored)
+        return original(self, sentences)
 
-    monkeypatch.setattr(ServedModel, "_records", wait)
+    monkeypatch.setattr(NativeScorer, "score", wait)
     yield gate
     gate.open.set()
 
@@ -253,15 +255,15 @@ def test_rubbish_is_refused(folder: Path) -> None:
 def test_slow_methods_do_not_hold_up_the_models_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     under_way, going_on = threading.Event(), threading.Event()
     priorities: set[int] = set()
-    original: Callable[..., list[str]] = ServedModel._explain
+    original = OcclusionScorer.score
 
-    def slow(self: ServedModel, method: str, sentences: Sequence[Sentence]) -> list[str]:
+    def slow(self: OcclusionScorer, sentences: Iterable[Sentence]) -> Iterator[Scored]:
         under_way.set()
         assert going_on.wait(30)
         priorities.add(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
-        return original(self, method, sentences)
+        return original(self, sentences)
 
-    monkeypatch.setattr(ServedModel, "_explain", slow)
+    monkeypatch.setattr(OcclusionScorer, "score", slow)
     with Service({"one": folder}, Settings(explain_queue=2)) as service, ThreadPoolExecutor(8) as clients:
 
         def explain(_: int) -> Reply:

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
+import mimetypes
+import os
 from pathlib import Path
 
-from starlette.requests import Request
-from starlette.responses import Response
-
-from zerotag.serve.problems import HttpError
+from starlette.responses import FileResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 PAGE = Path(__file__).parent / "page"
-_TYPES = {
-    ".html": "text/html",
-    ".css": "text/css",
-    ".js": "text/javascript",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".ico": "image/x-icon",
-    ".webmanifest": "application/manifest+json",
-}
+mimetypes.add_type("text/javascript", ".js")  # some systems have an older name
 
 
-def asset(request: Request, name: str) -> Response:
-    """A file of the page, or nothing if the client has it already."""
-    # Looked up among what is there rather than opened by name: no name can lead elsewhere.
-    found = {file.name: file for file in PAGE.iterdir() if file.suffix in _TYPES and file.is_file()}
-    if name not in found:
-        raise HttpError(404, "not_found", "there is no such file")
-    content = found[name].read_bytes()
-    headers = {"ETag": f'"{hashlib.sha256(content).hexdigest()[:32]}"', "Cache-Control": "no-cache"}
-    if headers["ETag"] in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=headers)
-    return Response(content, headers=headers, media_type=_TYPES[found[name].suffix])
+class Assets(StaticFiles):
+    """Scripts and style sheets; browsers ask each time whether what they have is still the present one."""
+
+    def __init__(self) -> None:
+        super().__init__(directory=PAGE, packages=[("zerotag.render", "styles")])
+
+    def file_response(
+        self, full_path: str | os.PathLike[str], stat_result: os.stat_result, scope: Scope, status_code: int = 200
+    ) -> Response:
+        """A file, or nothing if the client has it already."""
+        response = super().file_response(full_path, stat_result, scope, status_code)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+def index() -> FileResponse:
+    """The page itself."""
+    return FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-cache"})

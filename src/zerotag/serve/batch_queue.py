@@ -134,6 +134,11 @@ class BatchQueue:
         return sum(job.left for job in self._waiting)
 
     @property
+    def seconds_waiting(self) -> float:
+        """For how long all that waits will keep the threads busy, by their pace."""
+        return self.waiting / self._cost_per_second / self._workers
+
+    @property
     def is_idle(self) -> bool:
         """Whether no thread is at work, also for a batch that nobody waits for."""
         return self._threads is None or self._threads.is_idle

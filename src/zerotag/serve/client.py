@@ -1,4 +1,4 @@
-"""A client of `zerotag serve` that needs nothing but Python: the labeller of another machine as if it were here."""
+"""A client of `zerotag serve`: the labeller of another machine as if it were here, without torch."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from typing import Any
+
+from httpx2 import URL, InvalidURL, Response, TimeoutException, TransportError
+from httpx2 import Client as HttpClient
 
 from zerotag.errors import ZerotagError
 from zerotag.types import Labelled, Span, Word
@@ -33,10 +34,7 @@ class Client:
         retries: int = 8,
     ) -> None:
         """`timeout` is in seconds and for each request; `retries` are for a service that is busy or away."""
-        scheme, self._host, self._port, path = _address(url)
-        self._url = url.rstrip("/")
-        self._kind = HTTPSConnection if scheme == "https" else HTTPConnection
-        self._path = path.rstrip("/")
+        self._url = _address(url)
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._timeout = timeout
         self._retries = retries
@@ -62,28 +60,22 @@ class Client:
             raise TypeError("label() takes a list of texts; for a single one write label([text])[0]")
         options = {"model": model, "method": method, "threshold": threshold}
         chosen = {name: value for name, value in options.items() if value is not None}
-        connection = self._connect()
-        try:
-            results: list[Labelled] = []
+        results: list[Labelled] = []
+        with self._connect() as connection:
             for chunk in self._chunks(texts, explained=method not in (None, "native")):
                 body = f'{json.dumps(chosen)[:-1]}{", " if chosen else ""}"texts": [{", ".join(chunk)}]}}'
-                answer = self._ask(connection, "POST", "/v1/label", body.encode(), first_text=len(results))
+                answer = self._ask(connection, "POST", "/v1/label", body, first_text=len(results))
                 label_names = self._labels_of(answer)
-                results += [_labelled(record, label_names) for record in answer["results"]]
-            return results
-        finally:
-            connection.close()
+                results += [labelled_of(record, label_names) for record in answer["results"]]
+        return results
 
     @cached_property
     def _offer(self) -> dict[str, Any]:
         return self._fetch_offer()
 
     def _fetch_offer(self) -> dict[str, Any]:
-        connection = self._connect()
-        try:
+        with self._connect() as connection:
             offer = self._ask(connection, "GET", "/v1/models")
-        finally:
-            connection.close()
         self._labels |= {(one["name"], one["revision"]): tuple(one["labels"]) for one in offer["models"]}
         return offer
 
@@ -112,77 +104,70 @@ class Client:
         if chunk:
             yield chunk
 
-    def _connect(self) -> HTTPConnection:
-        return self._kind(self._host, self._port, timeout=self._timeout)
+    def _connect(self) -> HttpClient:
+        headers = {**self._headers, "Content-Type": "application/json"}
+        return HttpClient(base_url=self._url, headers=headers, timeout=self._timeout, trust_env=False)
 
     def _ask(
-        self, connection: HTTPConnection, method: str, path: str, body: bytes | None = None, *, first_text: int = 0
+        self, connection: HttpClient, method: str, path: str, body: str | None = None, *, first_text: int = 0
     ) -> dict[str, Any]:
         """The service's answer, after as many attempts as it takes."""
         for attempt in range(self._retries + 1):
+            asked = 0
             try:
-                reply = self._attempt(connection, method, path, body)
-            except TimeoutError:
+                response = connection.request(method, path, content=body)
+            except TimeoutException:
                 raise ZerotagError(f"{self._url} did not answer within {self._timeout:g} seconds") from None
-            except (OSError, HTTPException) as error:
-                connection.close()
-                reply = _Reply(0, {}, f"{self._url} cannot be reached ({error})", None)
-            if reply.status == 200:
-                return reply.document
-            if reply.status not in (0, *_PASSING) or attempt == self._retries:
-                raise ZerotagError(self._complaint(reply, first_text))
-            time.sleep(_wait(attempt, reply.retry_after))
-        raise AssertionError("the last attempt returns or raises")
+            except TransportError as error:
+                complaint = f"{self._url} cannot be reached ({error})"
+            else:
+                if response.status_code == 200:
+                    return self._document(response)
+                complaint = self._complaint(response, first_text)
+                if response.status_code not in _PASSING:
+                    raise ZerotagError(complaint)
+                retry_after = response.headers.get("Retry-After", "")
+                asked = int(retry_after) if retry_after.isdecimal() else 0  # it may be a date
+            if attempt < self._retries:
+                time.sleep(_wait(attempt, asked))
+        raise ZerotagError(complaint)
 
-    def _attempt(self, connection: HTTPConnection, method: str, path: str, body: bytes | None) -> _Reply:
-        headers = {**self._headers, **({"Content-Type": "application/json"} if body else {})}
-        connection.request(method, self._path + path, body, headers)
-        response = connection.getresponse()
-        content = response.read()
+    def _document(self, response: Response) -> dict[str, Any]:
         try:
-            document = json.loads(content)
-            message = "" if response.status == 200 else document["error"]["message"]
-        except (ValueError, TypeError, KeyError):
-            if response.status == 200:
-                raise ZerotagError(f"{self._url} does not answer as a zerotag service does") from None
-            document, message = {}, f"{self._url} answered with {response.status} {response.reason}"
-        retry_after = response.headers.get("Retry-After", "")
-        return _Reply(response.status, document, message, int(retry_after) if retry_after.isdigit() else None)
+            document: dict[str, Any] = response.json()
+        except ValueError:
+            raise ZerotagError(f"{self._url} does not answer as a zerotag service does") from None
+        return document
 
-    def _complaint(self, reply: _Reply, first_text: int) -> str:
+    def _complaint(self, response: Response, first_text: int) -> str:
         """What the service complained of, with texts counted as the caller counts them."""
-        where = str(reply.document.get("error", {}).get("where", ""))
+        try:
+            error = response.json()["error"]
+            message, where = str(error["message"]), str(error.get("where", ""))
+        except (ValueError, TypeError, KeyError):
+            return f"{self._url} answered with {response.status_code} {response.reason_phrase}"
         counted = re.sub(r"^texts\[(\d+)\]", lambda match: f"texts[{int(match[1]) + first_text}]", where)
-        return f"{counted}: {reply.message}" if counted else reply.message
+        return f"{counted}: {message}" if counted else message
 
 
-class _Reply(NamedTuple):
-    """What came back; status 0 is no answer at all."""
-
-    status: int
-    document: dict[str, Any]
-    message: str
-    retry_after: int | None
-
-
-def _address(url: str) -> tuple[str, str, int | None, str]:
-    """Scheme, host, port and path of a service."""
+def _address(url: str) -> str:
+    """The address of a service, without a slash at its end."""
     try:
-        parts = urlsplit(url)
-        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
-            return parts.scheme, parts.hostname, parts.port, parts.path
-    except ValueError:  # a port that is no number, or beyond 65535, or brackets that are not closed
+        parts = URL(url)
+        if parts.scheme in ("http", "https") and parts.host and (parts.port is None or 0 < parts.port < 1 << 16):
+            return url.rstrip("/")
+    except InvalidURL:
         pass
     raise ZerotagError(f"{url[:80]!r} is not the address of a service, as in http://127.0.0.1:8000")
 
 
-def _wait(attempt: int, asked: int | None) -> float:
+def _wait(attempt: int, asked: int) -> float:
     """Seconds before the next attempt: at least what the service asked for, and never all clients at once."""
     backoff: float = min(_LONGEST_WAIT, _FIRST_WAIT * 2**attempt)
-    return min(_LONGEST_WAIT, asked or 0) + backoff * random.uniform(0.5, 1)
+    return min(_LONGEST_WAIT, asked) + backoff * random.uniform(0.5, 1)
 
 
-def _labelled(record: Mapping[str, Any], label_names: Sequence[str]) -> Labelled:
+def labelled_of(record: Mapping[str, Any], label_names: Sequence[str]) -> Labelled:
     """A record of the service as what the library itself gives."""
     return Labelled(
         text=record["text"],

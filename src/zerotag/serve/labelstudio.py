@@ -6,7 +6,6 @@ The default model answers. Its labels are those of the project's configuration t
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -14,42 +13,33 @@ from starlette.responses import JSONResponse, Response
 
 from zerotag.errors import ZerotagError
 from zerotag.io.annotation.labelstudio import Names, names_in, prediction
-from zerotag.serve.model_registry import ModelRegistry
+from zerotag.serve.labelling import Labelling
 from zerotag.serve.models import ServedModel
 from zerotag.serve.problems import HttpError
 from zerotag.serve.requests import LabelRequest, read_json, sentences_of
 from zerotag.serve.settings import Settings
 
-Answered = Callable[[Request, ServedModel, LabelRequest], Awaitable[tuple[str, list[str]]]]
-"""Labels the sentences of a request: the method, and a record of JSON lines for each."""
 
-
-def add_ml_backend(app: FastAPI, registry: ModelRegistry, settings: Settings, answered: Answered) -> None:
+def add_ml_backend(app: FastAPI, settings: Settings, labelling: Labelling) -> None:
     """The four addresses that Label Studio asks."""
-
-    def model() -> ServedModel:
-        found = None if registry.default is None else registry.get(registry.default)
-        if found is None:
-            raise HttpError(404, "unknown_model", "no model is served")
-        return found
 
     @app.get("/health", include_in_schema=False)
     async def health() -> Response:
-        return JSONResponse({"status": "UP", "model_class": model().name})
+        return JSONResponse({"status": "UP", "model_class": labelling.model().name})
 
     @app.post("/setup", include_in_schema=False)
     async def setup(request: Request) -> Response:
         document = await read_json(request, settings)
         _names(document.get("schema"))
-        return JSONResponse({"model_version": _version(model())})
+        return JSONResponse({"model_version": _version(labelling.model())})
 
     @app.post("/predict", include_in_schema=False)
     async def predict(request: Request) -> Response:
         document = await read_json(request, settings)
-        names, served = _names(document.get("label_config")), model()
+        names, served = _names(document.get("label_config")), labelling.model()
         texts = [_text(task, names, number) for number, task in enumerate(_tasks(document))]
         asked = LabelRequest(sentences_of(texts, settings.limits, served.labeller.segment, "tasks"), None, None)
-        _, records = await answered(request, served, asked)
+        _, records = await labelling.answer(request, served, asked)
         version = _version(served)
         results = [prediction(json.loads(record), names, version) for record in records]
         return JSONResponse({"results": results, "model_version": version})

@@ -39,6 +39,12 @@ class Metrics:
         self._waiting = Gauge(
             "zerotag_queue", "Sub-words, or explained texts, that wait.", ["model", "queue"], registry=self._registry
         )
+        self._seconds_waiting = Gauge(
+            "zerotag_queue_seconds",
+            "How long it will take to do what waits, by the pace so far.",
+            ["model", "queue"],
+            registry=self._registry,
+        )
         self._reloads = Counter("zerotag_reloads", "Models replaced.", ["model", "outcome"], registry=self._registry)
 
     def answered(self, route: str, method: str, status: int, seconds: float) -> None:
@@ -57,6 +63,7 @@ class Metrics:
     def watch_queue(self, model: str, kind: str, queue: BatchQueue) -> Callable[[int], None]:
         """Show how much waits in a queue; gives what to call with the number of sentences after each batch."""
         self._waiting.labels(model, kind).set_function(lambda: queue.waiting)
+        self._seconds_waiting.labels(model, kind).set_function(lambda: queue.seconds_waiting)
         sentences, batches = self._sentences.labels(model, kind), self._batches.labels(model, kind)
 
         def after_batch(count: int) -> None:

@@ -79,8 +79,7 @@ class ModelRegistry:
         try:
             model = await self._in_time(name, "loading", self._load, name)
         except Exception as error:  # a model that was just trained must not end the service
-            reason = error if isinstance(error, ZerotagError) else type(error).__name__
-            logger.error("model %s cannot be loaded: %s", name, reason)
+            logger.error("model %s cannot be loaded: %s", name, _reason(error))
             return
         self._models[name] = model
         model.start()
@@ -174,8 +173,7 @@ class ModelRegistry:
             self._broken.add(name)
             self._hanging.pop(name, None)
             self._metrics.reloaded(name, "failed")
-            reason = error if isinstance(error, ZerotagError) else type(error).__name__
-            logger.error("model %s changed and cannot be loaded; the earlier one goes on: %s", name, reason)
+            logger.error("model %s changed and cannot be loaded; the earlier one goes on: %s", name, _reason(error))
             return
         old, self._models[name] = self._models[name], new
         self._broken.discard(name)
@@ -200,6 +198,10 @@ class ModelRegistry:
         self._metrics.reloaded(name, "failed")
         logger.error("model %s: %s its folder did not end within %g s; the earlier one goes on", name, doing, seconds)
         raise _HangsError
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, ZerotagError) else type(error).__name__
 
 
 def fingerprint(folder: Path) -> Fingerprint:

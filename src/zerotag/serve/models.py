@@ -16,13 +16,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from zerotag.decisions import decide
 from zerotag.errors import ZerotagError
 from zerotag.explain import NATIVE, SCORERS, Scorer, create, rules_for, spec_of
 from zerotag.explain.native import NativeScorer
 from zerotag.inference.predictor import Predictor
-from zerotag.io.writers.jsonl import encode, record
+from zerotag.io.writers.jsonl import render_scored
+from zerotag.io.writers.style import Style
 from zerotag.labeller import Labeller, WordLabeller
+from zerotag.parallel.processors import threads
 from zerotag.serve.batch_queue import BatchQueue
 from zerotag.serve.metrics import Metrics
 from zerotag.serve.settings import Settings
@@ -52,7 +53,7 @@ class ServedModel:
         native = () if not labeller.manifest.model.scores_words else ("native",)
         self.methods = (*native, *self._scorers)
         batch = labeller.predictor.token_budget
-        workers, threads = _workers_and_threads(labeller)
+        workers, each = _workers_and_threads(labeller)
         self._native_scorer = NativeScorer(SmallerBatches(labeller.predictor), labeller.aligner)
         self.native = BatchQueue(
             f"{name}-native",
@@ -61,7 +62,7 @@ class ServedModel:
             capacity=settings.queue or 3 * batch,
             batch_cost=batch,
             workers=settings.workers or workers,
-            prepare_thread=partial(_use_threads, labeller, threads),
+            prepare_thread=partial(_use_threads, labeller, each),
         )
         self.explain = BatchQueue(
             f"{name}-explain",
@@ -130,8 +131,8 @@ class ServedModel:
         return self._records(task, self._scorers[task.method].score(sentences))
 
     def _records(self, task: Task, scored: Iterable[Scored]) -> list[str]:
-        names = self.labeller.label_names
-        return [encode(record(decide(one, names, task.rules), names)) for one in scored]
+        style = Style(label_names=self.labeller.label_names, rules=task.rules, title=self.name)
+        return [line.rstrip("\n") for line in render_scored([*scored], style)]
 
 
 class SmallerBatches:
@@ -175,11 +176,8 @@ def _workers_and_threads(labeller: Labeller) -> tuple[int, int]:
     """
     if isinstance(labeller, WordLabeller) and next(labeller.network.parameters()).is_cuda:
         return 1, 1
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    threads = int(asked) if asked.isdecimal() and int(asked) else processors
-    workers = min(_MOST_WORKERS, threads)
-    return workers, threads // workers
+    workers = min(_MOST_WORKERS, threads())
+    return workers, threads() // workers
 
 
 def _use_threads(labeller: Labeller, threads: int) -> None:

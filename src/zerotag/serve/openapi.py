@@ -8,155 +8,58 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from zerotag.serve.settings import Limits
+from pydantic.json_schema import models_json_schema
 
-Schema = dict[str, Any]
+from zerotag.serve.schemas import Error, label_request
+from zerotag.serve.settings import Limits
 
 SERVICE = (
     "Labels words. Send texts to `/v1/label`; each comes back as the record that `zerotag label --format jsonl` "
     "writes. Offsets count Unicode code points."
 )
-
-_STRING: Schema = {"type": "string"}
-_NUMBER: Schema = {"type": "number"}
-_COUNT: Schema = {"type": "integer", "minimum": 0}
-_THRESHOLD: Schema = {"type": "number", "minimum": 0, "maximum": 1}
-_FLAG: Schema = {"type": "boolean"}
-_MAYBE_LABEL: Schema = {"type": ["string", "null"]}
-
-
-def _object(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
-    return {
-        "type": "object",
-        "properties": {**required, **(optional or {})},
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
-def _list(of: Schema, **limits: int) -> Schema:
-    return {"type": "array", "items": of, **limits}
-
-
-def _by_name(of: Schema) -> Schema:
-    return {"type": "object", "additionalProperties": of}
-
-
-_SEVERAL_LABELS: Mapping[str, Schema] = {"scores": _by_name(_NUMBER), "labels": _list(_STRING)}
-_PLACE: Mapping[str, Schema] = {"text": _STRING, "start": _COUNT, "end": _COUNT}
-_RECORD = _object(
-    {
-        "text": _STRING,
-        "score": _NUMBER,
-        "label": _MAYBE_LABEL,
-        "words": _list(_object({**_PLACE, "score": _NUMBER, "label": _MAYBE_LABEL}, _SEVERAL_LABELS)),
-        "spans": _list(_object({**_PLACE, "label": _STRING, "score": _NUMBER})),
-    },
-    _SEVERAL_LABELS,
-)
-_RULE = _object({"word_threshold": _NUMBER, "sentence_threshold": _NUMBER, "origin": _STRING, "exclusive": _FLAG})
-_MODEL = _object(
-    {
-        "name": _STRING,
-        "revision": {**_STRING, "description": "Another one when the model folder was replaced"},
-        "labels": _list(_STRING),
-        "rules": {**_by_name(_RULE), "description": "By label, for the model's own scores"},
-        "segmenter": {**_STRING, "description": "What splits texts into words"},
-        "methods": _list(_STRING, minItems=1),
-        "rules_by_method": {**_by_name(_by_name(_RULE)), "description": "By method and label: what decides its scores"},
-        "default": _FLAG,
-        "encoder": _STRING,
-        "depth": {"type": ["integer", "null"]},
-        "scores": _by_name(_NUMBER),
-        "word_labels": {
-            **_by_name(_COUNT),
-            "description": "Of how many sentences words were labelled, by what learnt from them; empty: zero-shot",
-        },
-    }
-)
-_ERROR = _object({"error": _object({"code": _STRING, "message": _STRING}, {"where": _STRING})})
-
-
-def _answer(description: str, schema: Schema, kind: str = "application/json") -> dict[str, Any]:
-    return {"description": description, "content": {kind: {"schema": schema}}}
-
-
-def _route(summary: str, answer: dict[str, Any], problems: Mapping[int, str], **more: Any) -> dict[str, Any]:
-    responses = {
-        200: answer,
-        **{status: _answer(text, {"$ref": "#/components/schemas/Error"}) for status, text in problems.items()},
-    }
-    return {"summary": summary, "responses": responses, **more}
-
-
-_WRONG_HOST = {421: "Called by a name that is not the service's"}
-_LOCKED = {**_WRONG_HOST, 401: "The API key is missing or wrong"}
-_KEY: dict[str, Any] = {"security": [{"key": []}]}
-COMPONENTS: Schema = {
-    "schemas": {"Error": _ERROR},
-    "securitySchemes": {
-        "key": {"type": "http", "scheme": "bearer", "description": "Needed where the service has an API key"}
-    },
+KEY: dict[str, Any] = {"security": [{"key": []}]}
+_NAMED = "#/components/schemas/{model}"
+_EXAMPLE = {"texts": ["The pump may fail in winter.", ["It", "holds", "."]]}
+_PROBLEMS = {
+    401: "The API key is missing or wrong",
+    404: "No such model, or no such method or label of it",
+    408: "The request took too long to arrive",
+    413: "Larger than the limits in /v1/models",
+    415: "Not sent as application/json",
+    421: "Called by a name that is not the service's",
+    422: "Not JSON, or not what is asked for here; `where` says what",
+    429: "Too much is waiting; try again after Retry-After seconds",
+    500: "The service failed",
+    503: "The service is ending",
+    504: "The answer took too long",
 }
-
-HEALTH = _route("Whether the service runs", _answer("It runs", _object({"status": _STRING})), _WRONG_HOST)
-READY = _route(
-    "Whether the service takes requests",
-    _answer("It does", _object({"status": _STRING, "models": _by_name(_STRING)})),
-    _WRONG_HOST,
-)
-METRICS = _route(
-    "Counters for Prometheus",
-    _answer("Prometheus' text format", _STRING, "text/plain"),
-    _LOCKED,
-    openapi_extra=_KEY,
-)
+OPEN, LOCKED, LABELLING = (421,), (401, 421), tuple(_PROBLEMS)
+"""Problems of routes without a key, of those with one, and of requests for labels."""
 
 
-def models(limits: Limits) -> dict[str, Any]:
-    """Of /v1/models."""
-    its_limits = _object(dict.fromkeys(limits.__slots__, _COUNT))
-    answer = _answer("Models and limits", _object({"models": _list(_MODEL), "limits": its_limits}))
-    return _route("The models, and the largest request that is taken", answer, _LOCKED, openapi_extra=_KEY)
+def problems(statuses: tuple[int, ...]) -> dict[int | str, dict[str, Any]]:
+    """The answers of a route other than the one that was asked for."""
+    content = {"application/json": {"schema": {"$ref": _NAMED.format(model="Error")}}}
+    return {status: {"description": _PROBLEMS[status], "content": content} for status in statuses}
 
 
-def label(limits: Limits) -> dict[str, Any]:
-    """Of /v1/label."""
-    text = {"type": "string", "maxLength": limits.characters}
-    words = _list({"type": "string", "maxLength": limits.word_characters}, maxItems=limits.words)
-    request = _object(
-        {"texts": _list({"anyOf": [text, words]}, maxItems=limits.texts)},
-        {
-            "model": {**_STRING, "description": "A name from /v1/models; the default model if left out"},
-            "method": {**_STRING, "description": "One of the model's methods; its first if left out"},
-            "threshold": {
-                "anyOf": [_THRESHOLD, _by_name(_THRESHOLD)],
-                "description": "The score from which words have the label, or one by label; the model's if left out",
-            },
-        },
-    )
-    example = {"texts": ["The pump may fail in winter.", ["It", "holds", "."]]}
-    answered = {"model": _STRING, "revision": _STRING, "method": _STRING, "results": _list(_RECORD)}
-    answer = _answer("One record per text, in order", _object(answered))
-    problems = {
-        **_LOCKED,
-        404: "No such model, or no such method or label of it",
-        408: "The request took too long to arrive",
-        413: "Larger than the limits in /v1/models",
-        415: "Not sent as application/json",
-        422: "Not JSON, or not what is asked for here; `where` says what",
-        429: "Too much is waiting; try again after Retry-After seconds",
-        500: "The service failed",
-        503: "The service is ending",
-        504: "The answer took too long",
-    }
-    body = {"required": True, "content": {"application/json": {"schema": request, "example": example}}}
-    return _route("Label the words of texts", answer, problems, openapi_extra={"requestBody": body, **_KEY})
+def body(limits: Limits) -> dict[str, Any]:
+    """The body of a request for labels."""
+    content = {"schema": label_request(limits).model_json_schema(), "example": _EXAMPLE}
+    return {"requestBody": {"required": True, "content": {"application/json": content}}}
+
+
+def complete(document: dict[str, Any]) -> None:
+    """Add to a description what belongs to no single route: the form of errors, and the key."""
+    _, errors = models_json_schema([(Error, "serialization")], ref_template=_NAMED)
+    document["components"]["schemas"] |= errors["$defs"]
+    key = {"type": "http", "scheme": "bearer", "description": "Needed where the service has an API key"}
+    document["components"]["securitySchemes"] = {"key": key}
 
 
 def page(document: Mapping[str, Any]) -> str:
     """The description as a page that needs nothing from elsewhere."""
-    about = document["info"]
+    about, schemas = document["info"], document["components"]["schemas"]
     parts = [f"<h1>{html.escape(about['title'])} service</h1><p>{_prose(about['description'])}</p>"]
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
@@ -165,7 +68,7 @@ def page(document: Mapping[str, Any]) -> str:
             if "requestBody" in operation:
                 parts.append(_details("Request", operation["requestBody"]["content"]))
             parts += [
-                _details(f"`{status}` {response['description']}", response["content"])
+                _details(f"`{status}` {response['description']}", _resolved(response["content"], schemas))
                 for status, response in sorted(operation["responses"].items())
             ]
     return (
@@ -176,6 +79,17 @@ def page(document: Mapping[str, Any]) -> str:
         '<script src="assets/theme.js"></script>'
         f'<main><p><a href=".">The page</a> · <a href="openapi.json">openapi.json</a></p>{"".join(parts)}</main></html>'
     )
+
+
+def _resolved(content: Any, schemas: Mapping[str, Any]) -> Any:
+    """A description with schemas in the place of their names, and without their titles."""
+    if isinstance(content, list):
+        return [_resolved(one, schemas) for one in content]
+    if not isinstance(content, dict):
+        return content
+    if "$ref" in content:
+        return _resolved(schemas[content["$ref"].rpartition("/")[2]], schemas)
+    return {name: _resolved(one, schemas) for name, one in content.items() if name != "title"}
 
 
 def _prose(text: str) -> str:

@@ -56,7 +56,7 @@ const KINDS = { 401: "key", 403: "failed", 413: "large", 422: "invalid", 429: "b
 /**
  * What an address of the service answers, as JSON or as text; nothing for an answer without content.
  * @param {string} path
- * @param {RequestInit & {headers?: Record<string, string>, as?: "json" | "text"}} [options]
+ * @param {RequestInit & {headers?: Record<string, string>, as?: "json" | "text" | "blob"}} [options]
  * @returns {Promise<any>}
  */
 export async function ask(path, { headers = {}, as = "json", ...options } = {}) {

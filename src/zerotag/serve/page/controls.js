@@ -1,6 +1,6 @@
 // What is shown and how: model, method, label, comparison, thresholds.
 
-import { byId, debounced, el, placeBeside } from "./dom.js";
+import { byId, el, paced, placeBeside } from "./dom.js";
 import { keyOf, methodName } from "./session.js";
 import { ThresholdSlider } from "./threshold.js";
 
@@ -19,10 +19,11 @@ export class Controls {
     byId("model").addEventListener("change", () => this.#chooseModel(byId("model").value));
     byId("method").addEventListener("change", () => session.setMain({ model: session.main.model, method: byId("method").value }));
     byId("compare").addEventListener("toggle", (event) => event.newState === "open" && placeBeside(byId("compare"), byId("compare-open")));
-    const measure = debounced(() => this.#sliders.forEach((slider) => slider.measure()), 100);
+    const measure = paced(() => this.#sliders.forEach((slider) => slider.measure()), 100);
     session.on("readings", () => this.#showReadings());
     session.on("readings label", () => this.#showSliders());
     session.on("results units", measure);
+    session.on("corrections results", paced(() => this.#sliders.forEach((slider) => slider.expect()), 100));
     session.on("thresholds", () => this.#sliders.forEach((slider) => slider.show()));
     session.on("units readings", () => this.#showOrHide());
   }

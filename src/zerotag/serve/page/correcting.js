@@ -62,7 +62,7 @@ export class Correcting {
     const [first, last] = [Number(from.dataset.word), Number(to.dataset.word)].sort((a, b) => a - b);
     const words = Array.from({ length: last - first + 1 }, (_, i) => first + i);
     getSelection()?.removeAllRanges();
-    this.#session.correctPhrase(this.#list.itemOf(from).unit, words, labels[0], from.getAttribute("aria-pressed") !== "true");
+    this.#session.correctPhrase(this.#list.itemOf(from).unit, words, labels[0], !from.classList.contains("yes"));
   }
 
   /**
@@ -74,7 +74,7 @@ export class Correcting {
     const { unit } = this.#list.itemOf(word);
     const number = Number(word.dataset.word);
     const labels = this.#session.shown(this.#session.main);
-    if (labels.length === 1) this.#session.correct(unit, number, labels[0]);
+    if (labels.length === 1) this.#say(unit, number, labels[0]);
     else this.#openMenu(word, unit, number, labels);
   }
 
@@ -115,8 +115,21 @@ export class Correcting {
    */
   #choose(word, unit, number, label) {
     this.#menu.hidePopover();
-    this.#session.correct(unit, number, label);
+    this.#say(unit, number, label);
     word.focus();
+  }
+
+  /**
+   * Corrects a word, and tells screen readers, to which it is text and has no state of its own.
+   * @param {Unit} unit
+   * @param {number} number
+   * @param {string} label
+   */
+  #say(unit, number, label) {
+    this.#session.correct(unit, number, label);
+    const verdict = present(this.#session.judge(this.#session.main, unit)?.find(({ name }) => name === label));
+    const { text } = present(this.#session.result(this.#session.main, unit)).words[number];
+    byId("live").textContent = `${text}: ${verdict.decided[number] ? "" : "not "}${label}`;
   }
 
   /** @param {KeyboardEvent} event */

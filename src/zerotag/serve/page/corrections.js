@@ -7,6 +7,8 @@ export const LOOKED_AT = -2;
 export class Corrections {
   /** @type {Map<string, {unit: Unit, marks: Map<string, boolean>}>} */
   #units = new Map(); // key of the unit → {unit, marks: Map of `word:label` → yes or no}
+  /** @type {Map<string, Record<string, Uint8Array>>} */
+  #shown = new Map(); // key of the unit → label → what was shown of its words when somebody first looked at it
   /** @type {{unit: Unit, word: number, label: string, before: boolean | undefined}[][]} */
   #steps = [];
 
@@ -17,9 +19,15 @@ export class Corrections {
     return count;
   }
 
-  /** The units with corrections, in the order they were first corrected. */
+  /** The units that somebody has looked at, in this order: with corrections, or right as they are. */
   get units() {
     return [...this.#units.values()].map(({ unit }) => unit);
+  }
+
+  /** How many of them are right as they are. */
+  get confirmed() {
+    const isLookedAt = (/** @type {string} */ id) => wordAndLabel(id)[0] === LOOKED_AT;
+    return [...this.#units.values()].filter(({ marks }) => [...marks.keys()].every(isLookedAt)).length;
   }
 
   get canUndo() {
@@ -49,6 +57,35 @@ export class Corrections {
    */
   of(unit) {
     return [...(this.#units.get(unit.key)?.marks ?? [])].map(([id, yes]) => [...wordAndLabel(id), yes]);
+  }
+
+  /**
+   * Remembers what is shown of a unit's words before the first is corrected: what is not corrected then was right.
+   * @param {Unit} unit
+   * @param {Record<string, Uint8Array>} shown by label
+   */
+  settle(unit, shown) {
+    if (!this.has(unit)) this.#shown.set(unit.key, shown);
+  }
+
+  /**
+   * What was shown of a unit when somebody first looked at it.
+   * @param {Unit} unit
+   */
+  shownOf(unit) {
+    return this.#shown.get(unit.key) ?? {};
+  }
+
+  /**
+   * Which words have a label as the person sees it who has looked at their sentence, wherever the threshold is now.
+   * @param {Unit} unit
+   * @param {{name: string, words: Uint8Array}} verdict
+   */
+  gold(unit, { name, words }) {
+    const shown = this.shownOf(unit)[name];
+    const gold = (shown?.length === words.length ? shown : words).slice();
+    for (const [word, label, yes] of this.of(unit)) if (label === name && word >= 0) gold[word] = Number(yes);
+    return gold;
   }
 
   /**

@@ -74,6 +74,30 @@ export function debounced(run, milliseconds) {
 }
 
 /**
+ * A function that runs once, a while after its first call, and in all no more than a share of the time: what has to look at
+ * every sentence waits the longer, the more there are.
+ * @param {() => void} run
+ * @param {number} milliseconds
+ */
+export function paced(run, milliseconds) {
+  const REST = 9; // times as long as the last run took
+  let waiting = false;
+  let earliest = 0;
+  const now = () => {
+    waiting = false;
+    const start = performance.now();
+    run();
+    const end = performance.now();
+    earliest = end + REST * (end - start);
+  };
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    setTimeout(now, Math.max(milliseconds, earliest - performance.now()));
+  };
+}
+
+/**
  * A number with so many decimals; never `-0.00`.
  * @param {number} number
  * @param {number} digits

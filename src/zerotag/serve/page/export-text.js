@@ -42,7 +42,7 @@ export function tsv(session) {
  */
 export function correctionsTsv(session) {
   return corrected(session)
-    .map((unit) => ({ words: present(session.result(session.main, unit)).words, verdicts: allVerdicts(session, session.main, unit) }))
+    .map((unit) => ({ words: present(session.result(session.main, unit)).words, verdicts: goldVerdicts(session, unit) }))
     .map(({ words, verdicts }) => `${words.map((word, i) => row([word.text, cell(verdicts, i)])).join("")}\n`)
     .join("");
 }
@@ -56,14 +56,14 @@ export function correctionsJsonl(session) {
 }
 
 /**
- * A sentence with its labels and those of its words, as the library reads it: what the model says where nobody has said otherwise.
+ * A sentence with its labels and those of its words, as the library reads it: what was shown where nobody has said otherwise.
  * @param {Session} session
  * @param {Unit} unit
  */
 export function exampleOf(session, unit) {
   const { text, words } = present(session.result(session.main, unit));
-  const verdicts = allVerdicts(session, session.main, unit);
-  const labels = verdicts.filter((verdict) => verdict.decided.includes(1) || session.corrections.get(unit, SENTENCE, verdict.name));
+  const verdicts = goldVerdicts(session, unit);
+  const labels = verdicts.filter(({ positive }) => positive);
   /** @param {Verdict[]} given */
   const value = (given) => (verdicts.length > 1 ? given.map(({ name }) => name) : (given[0]?.name ?? NEGATIVE));
   const wordLabels = words.map((_, i) => value(verdicts.filter((verdict) => verdict.decided[i])));
@@ -71,16 +71,35 @@ export function exampleOf(session, unit) {
 }
 
 /**
+ * What the workspace makes files of: the records, with the rows they belong to and what a person says who has looked at them.
+ * @param {Session} session
+ */
+export function exportRecords(session) {
+  return session.labelled.map((unit) => {
+    const { word_labels: gold } = session.corrections.has(unit) ? exampleOf(session, unit) : {};
+    const place = unit.row === undefined ? {} : { line: unit.row + 1 };
+    return line({ ...recordOf(session, session.main, unit), ...place, ...(gold ? { gold } : {}) });
+  });
+}
+
+/**
+ * The sentences that a person has looked at, as records of what is right.
+ * @param {Session} session
+ */
+export function correctedRecords(session) {
+  return corrected(session).map((unit) => line(recordOf(session, session.main, unit, goldVerdicts(session, unit))));
+}
+
+/**
  * The service's record with the decisions in force now. Corrections are no part of what is compared with the main reading.
  * @param {Session} session
  * @param {Reading} reading
  * @param {Unit} unit
+ * @param {Verdict[]} [verdicts] of all labels
  * @returns {any}
  */
-export function recordOf(session, reading, unit) {
+export function recordOf(session, reading, unit, verdicts = shownVerdicts(session, reading, unit)) {
   const { record, scores } = present(session.result(reading, unit));
-  const isMain = reading === session.main;
-  const verdicts = allVerdicts(session, reading, unit).map((verdict) => (isMain ? verdict : { ...verdict, decided: verdict.words, said: new Map() }));
   const several = verdicts.length > 1;
   /**
    * @param {string[]} names
@@ -115,6 +134,28 @@ export function recordOf(session, reading, unit) {
  */
 function allVerdicts(session, reading, unit) {
   return present(session.judge(reading, unit, session.modelOf(reading).labels));
+}
+
+/**
+ * @param {Session} session
+ * @param {Reading} reading
+ * @param {Unit} unit
+ */
+function shownVerdicts(session, reading, unit) {
+  const verdicts = allVerdicts(session, reading, unit);
+  return reading === session.main ? verdicts : verdicts.map((verdict) => ({ ...verdict, decided: verdict.words, said: new Map() }));
+}
+
+/**
+ * Verdicts with what is right of a sentence that somebody has looked at; it has the labels that its words have.
+ * @param {Session} session
+ * @param {Unit} unit
+ */
+function goldVerdicts(session, unit) {
+  return allVerdicts(session, session.main, unit).map((verdict) => {
+    const decided = session.corrections.gold(unit, verdict);
+    return { ...verdict, decided, positive: decided.includes(1) || Boolean(session.corrections.get(unit, SENTENCE, verdict.name)) };
+  });
 }
 
 /**

@@ -5,7 +5,7 @@ import { present } from "./dom.js";
 import { textUnit, wordsUnit } from "./texts.js";
 
 export const KINDS = [".txt", ".csv", ".jsonl", ".tsv"];
-const TABLES = [".csv", ".jsonl", ".parquet", ".xlsx"];
+export const TABLES = [".csv", ".jsonl", ".parquet", ".xlsx"]; // that a workspace reads
 const MAX_BYTES = 20_000_000;
 const TEXT_NAMES = ["text", "sentence"];
 const UNIT_NAMES = [...TEXT_NAMES, "words"]; // a row of JSON lines has one of them, and the next row perhaps another

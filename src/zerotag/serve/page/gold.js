@@ -62,5 +62,5 @@ export function comparison(session) {
 
 /** @param {number | null} share */
 function percent(share) {
-  return share === null ? "–" : `${(100 * share).toFixed(0)} %`;
+  return share === null ? "–" : `${(100 * share).toFixed(0)}\u00a0%`;
 }

@@ -2,11 +2,11 @@
 
 import { byId, counted, debounced, el, present } from "./dom.js";
 import { examplesFor } from "./examples.js";
-import { isTableFile, readFile, unitsOfColumn } from "./files.js";
+import { isTableFile, KINDS, readFile, TABLES, unitsOfColumn } from "./files.js";
 import { textUnit, unitsOf, wordsUnit } from "./texts.js";
 
 const PAUSE = 250; // milliseconds without a key before the text is labelled
-const HINT = "or drop one anywhere: .txt, .csv, .jsonl, .tsv";
+const LONGEST = 100_000; // characters that a text field can be asked to hold: beyond that, each key takes long
 
 export class Input {
   #session;
@@ -17,6 +17,7 @@ export class Input {
   #content = null; // of a file with columns
   #nextExample = 0;
   #taken = Promise.resolve(); // once the last file is
+  #kinds = KINDS; // of files that can be opened
 
   /**
    * `onProblem` is told what is wrong with a file, and null when all is well again.
@@ -33,6 +34,7 @@ export class Input {
       byId("sentences").setAttribute("aria-busy", "true"); // until the work is done, or cannot be
       typed();
     });
+    this.#text.addEventListener("paste", (event) => this.#paste(event));
     byId("example").addEventListener("click", () => this.#showExample());
     byId("clear").addEventListener("click", () => this.#clear());
     byId("file-close").addEventListener("click", () => this.#clear());
@@ -45,6 +47,13 @@ export class Input {
     byId("column").addEventListener("change", () => this.#useColumn(byId("column").value));
     this.#acceptDrops();
     session.on("units", () => this.#showCount());
+    this.#showKinds();
+  }
+
+  /** Says that tables of more kinds can be opened: a workspace reads them. */
+  offerTables() {
+    this.#kinds = [...new Set([...KINDS, ...TABLES])];
+    this.#showKinds();
   }
 
   /** The text as it is written, or null if the units came from elsewhere. */
@@ -52,8 +61,12 @@ export class Input {
     return this.#session.source ? null : this.#text.value;
   }
 
-  /** @param {string} text */
-  setText(text) {
+  /**
+   * @param {string} text
+   * @param {string} [name] by which it goes where it is too long to be edited
+   */
+  setText(text, name = "Pasted text") {
+    if (text.length > LONGEST) return this.#useLong(text, name);
     this.#showCard(false);
     this.#text.value = text;
     this.#typed();
@@ -82,7 +95,33 @@ export class Input {
 
   #typed() {
     this.#onProblem(null);
-    this.#session.setUnits(unitsOf(this.#text.value));
+    if (this.#text.value.length > LONGEST) this.#useLong(this.#text.value, "Pasted text");
+    else this.#session.setUnits(unitsOf(this.#text.value));
+  }
+
+  /**
+   * A text too long to be edited here is shown as a file is.
+   * @param {string} text
+   * @param {string} name
+   */
+  #useLong(text, name) {
+    this.#content = null;
+    this.#onProblem(null);
+    this.#useUnits(unitsOf(text), name);
+    this.#text.value = "";
+  }
+
+  /**
+   * Takes a long text before it comes into the field.
+   * @param {ClipboardEvent} event
+   */
+  #paste(event) {
+    const pasted = event.clipboardData?.getData("text/plain") ?? "";
+    const { value, selectionStart, selectionEnd } = this.#text;
+    const text = value.slice(0, selectionStart) + pasted + value.slice(selectionEnd);
+    if (text.length <= LONGEST) return;
+    event.preventDefault();
+    this.setText(text);
   }
 
   #showExample() {
@@ -110,7 +149,7 @@ export class Input {
       if ((await isTableFile(file)) && (await this.#onTable(file))) return this.#onProblem(null);
       const content = await readFile(file);
       this.#onProblem(null);
-      if (content.text !== undefined) return this.setText(content.text);
+      if (content.text !== undefined) return this.setText(content.text, content.name);
       this.#content = content.columns ? content : null;
       if (content.columns) this.#useColumn(content.column);
       else this.#useUnits(content.units, content.name);
@@ -148,9 +187,15 @@ export class Input {
     this.#text.hidden = shown;
   }
 
+  #showKinds() {
+    byId("file").accept = this.#kinds.join(",");
+    byId("drop-kinds").textContent = this.#kinds.join(", ");
+    this.#showCount();
+  }
+
   #showCount() {
     const { units, source } = this.#session;
-    byId("count").textContent = units.length ? counted(units.length, "sentence") : HINT;
+    byId("count").textContent = units.length ? counted(units.length, "sentence") : `or drop one anywhere: ${this.#kinds.join(", ")}`;
     byId("clear").hidden = !units.length || Boolean(source);
   }
 

@@ -5,6 +5,8 @@ import { byId, counted, el } from "./dom.js";
 const MOST = 5; // that are shown
 
 /** @type {Record<string, string>} */
+const WAYS = { thresholds: "other thresholds", network: "the last layer learnt" };
+/** @type {Record<string, string>} */
 const STATES = { queued: "waiting for the one before it", cancelled: "cancelled", failed: "failed" };
 
 /**
@@ -24,7 +26,7 @@ export function connectJobs(workspace, onUse, toast) {
   /** @param {Job} job */
   const actionsOf = (job) => {
     if (job.state === "queued" || job.state === "running") return [button("Log", () => showLog(workspace, job)), button("Cancel", () => workspace.cancel(job))];
-    const use = job.state === "done" ? [button("Use it", async () => onUse(job))] : [];
+    const use = madeModel(job) ? [button("Use it", async () => onUse(job))] : [];
     return [...use, button("Log", () => showLog(workspace, job)), button("Remove", () => workspace.forget(job))];
   };
 
@@ -41,6 +43,14 @@ export function connectJobs(workspace, onUse, toast) {
     again?.focus();
   };
   workspace.addEventListener("jobs", show);
+}
+
+/**
+ * Whether a model has come of a job: corrections need not make a better one.
+ * @param {Job} job
+ */
+export function madeModel({ state, result }) {
+  return state === "done" && result?.way !== null;
 }
 
 /**
@@ -61,8 +71,11 @@ function item(job, actions) {
  */
 function changesOf({ result }) {
   if (!result?.changed) return [];
-  const thresholds = Object.entries(result.thresholds ?? {}).map(([label, [old, now]]) => `${label}: threshold ${old.toFixed(2)} → ${now.toFixed(2)}`);
-  const words = result.changed.map(({ word, label, marked, count }) => el("li", { dir: "auto", text: `${marked ? "+" : "−"} ${word} (${label}) × ${count}` }));
+  const labels = Object.entries(result.thresholds ?? {});
+  const thresholds = labels.map(([label, [old, now]]) => `${label}: threshold ${old.toFixed(2)} → ${now.toFixed(2)}`);
+  /** @param {string} label */
+  const named = (label) => (labels.length > 1 ? ` (${label})` : "");
+  const words = result.changed.map(({ word, label, marked, count }) => el("li", {}, `${marked ? "+" : "−"} `, el("bdi", { text: word }), `${named(label)} × ${count}`));
   const summary = el("summary", { text: words.length ? `${counted(words.length, "word")} changed` : "No word changed" });
   return [el("details", {}, summary, el("p", { class: "quiet", text: thresholds.join(" · ") }), el("ul", {}, ...words))];
 }
@@ -71,8 +84,11 @@ function changesOf({ result }) {
 function saidOf(job) {
   const { state, progress, result, message } = job;
   if (state === "done" && result?.before && result.after) {
-    const [before, after] = [result.before, result.after].map(({ f1 }) => (100 * f1).toFixed(0));
-    return `Word F1 ${before} → ${after} on your ${result.sentences} sentences, ${result.seen_before ? "some of which the model may have seen" : "cross-validated"}.`;
+    const { before, after, way, sentences, seen_before: seen } = result;
+    const others = Object.keys(after).filter((name) => name !== way).map((name) => `; ${WAYS[name]}: ${percent(after[name].f1)}`);
+    const measured = seen ? "some of which the model may have seen" : "cross-validated";
+    if (!way) return `Nothing better yet: word F1 is ${percent(before.f1)} on your ${sentences} sentences (${measured}${others.join("")}). Look at more of them.`;
+    return `Word F1 ${percent(before.f1)} → ${percent(after[way].f1)} on your ${sentences} sentences, ${measured} (${WAYS[way]}${others.join("")}).`;
   }
   if (state === "done" && result) {
     const f1 = result.scores["dev sentence F1"];
@@ -83,8 +99,14 @@ function saidOf(job) {
   return STATES[state][0].toUpperCase() + STATES[state].slice(1);
 }
 
+/** @param {number} share */
+function percent(share) {
+  return (100 * share).toFixed(0);
+}
+
 /** @param {JobProgress} progress */
-function runningWords({ epoch, epochs, seconds_left: left }) {
+function runningWords({ epoch, epochs, steps_done: done, steps, seconds_left: left }) {
+  if (epoch === undefined) return `Learning from your corrections: ${done} of ${steps} ways measured`;
   const rest = left === undefined ? "" : ` · ${duration(left)} left`;
   return `Pass ${epoch} of ${epochs}${rest}`;
 }

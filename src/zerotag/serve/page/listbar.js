@@ -1,6 +1,7 @@
 // The bar over the list: search, filter, order, the scale of the shades, and a hint for those who are here for the first time.
 
-import { byId, debounced, decimal, el } from "./dom.js";
+import { byId, debounced, el, paced } from "./dom.js";
+import { comparedScales, legendOf, scale } from "./legend.js";
 import { FILTERS, ORDERS } from "./listing.js";
 
 const SEEN = "zerotag-corrected-once";
@@ -13,24 +14,25 @@ export function connectListbar(session) {
   byId("filter").addEventListener("change", () => session.list({ filter: /** @type {Filter} */ (byId("filter").value) }));
   byId("sort").addEventListener("change", () => session.list({ order: /** @type {Order} */ (byId("sort").value) }));
   byId("list-all").addEventListener("click", () => {
-    byId("search").value = "";
-    byId("filter").value = "all";
     session.list({ search: "", filter: "all" });
     byId("search").focus();
   });
-  const relist = debounced(() => session.relist(), 2 * PAUSE);
+  const relist = paced(() => session.relist(), 2 * PAUSE);
   session.on("results thresholds corrections label readings", relist);
   const offer = () => {
     const hasGold = session.units.some((unit) => unit.gold !== undefined);
     const filters = Object.entries(FILTERS).filter(([name]) => name !== "wrong" || hasGold);
     fill(byId("filter"), filters, session.listing.filter);
+    if (session.listing.filter === "wrong" && !hasGold) session.list({ filter: "all" });
   };
   fill(byId("sort"), Object.entries(ORDERS), session.listing.order);
   session.on("units", offer);
   session.on("units listed", () => {
-    const { listedCount, units } = session;
+    const { listedCount, units, listing } = session;
     byId("listed").textContent = listedCount < units.length ? `${listedCount.toLocaleString("en")} of ${units.length.toLocaleString("en")} listed` : "";
     byId("none-listed").hidden = listedCount > 0 || !units.length;
+    if (document.activeElement !== byId("search")) byId("search").value = listing.search; // what is being typed stays
+    byId("filter").value = listing.filter;
   });
   session.on("readings label thresholds scale", () => showLegend(session));
   connectHint(session);
@@ -40,15 +42,10 @@ export function connectListbar(session) {
 function showLegend(session) {
   const { main } = session;
   if (!main) return;
-  const entries = session.shown(main).slice(0, 1).map((label) => {
-    const top = decimal(session.fullest(main, label), 2);
-    const { word_threshold: threshold } = session.rule(main, label);
-    const hue = session.shown(main).length > 1 ? "k7" : session.hue(label);
-    const low = session.modelOf(main).methods.length ? "0" : "";
-    const mark = session.shown(main).length > 1 ? [] : [el("span", {}, el("u", { text: "underlined" }), ` from ${decimal(threshold, 2)}`)];
-    return [el("span", { class: hue }, low, " ", el("i", {}), " ", top), ...mark];
-  });
-  byId("legend").replaceChildren("Word score", ...entries.flat());
+  const labels = session.shown(main);
+  const top = Math.max(...labels.map((label) => session.fullest(main, label)));
+  // The switch between labels names their hues, and the sliders their thresholds: of several one scale is enough.
+  byId("legend").replaceChildren(...(labels.length > 1 ? [scale("k7", "Word score", top), ...comparedScales(session)] : legendOf(session).childNodes));
 }
 
 /**

@@ -3,7 +3,9 @@
 import { fetchModels, setKey } from "./api.js";
 import { Controls } from "./controls.js";
 import { Correcting } from "./correcting.js";
+import { CorpusView } from "./corpus-view.js";
 import { byId, present } from "./dom.js";
+import { Drafts } from "./drafts.js";
 import { connectExports } from "./exporting.js";
 import { Input } from "./input.js";
 import { connectListbar } from "./listbar.js";
@@ -14,17 +16,18 @@ import { SentenceList } from "./sentences.js";
 import { keyOf, Session } from "./session.js";
 import { Review } from "./review.js";
 import { connectSync } from "./corrections-sync.js";
-import { stateIn } from "./share.js";
+import { checked, stateIn } from "./share.js";
 import { Tip } from "./tip.js";
 import { unitsOfRows } from "./table.js";
 import { TableDialog } from "./table-dialog.js";
-import { connectJobs } from "./jobs-view.js";
+import { connectJobs, madeModel } from "./jobs-view.js";
 import { Work } from "./work.js";
 import { Workspace } from "./workspace.js";
 
 const session = new Session();
 let restoring = true; // until what a link holds is shown, changes are not the person's
 let keyTried = false;
+let resumed = false; // where this tab left off
 /** @type {Set<string>} */
 const awaited = new Set(); // models whose training was started here, to be shown when they are done
 const root = byId("sentences");
@@ -34,6 +37,7 @@ const list = new SentenceList(session, root, byId("pane"));
 const tip = new Tip(session, list, root);
 const correcting = new Correcting(session, list, tip, root);
 const workspace = new Workspace();
+const drafts = new Drafts();
 const tables = new TableDialog(workspace, useTable, trainOnTable);
 const input = new Input(session, (problem) => {
   if (problem) outcome.notice("file", problem.title, problem.message, [["Close", () => outcome.clear("file")]]);
@@ -51,7 +55,8 @@ const review = new Review(session, workspace, list, (text) => outcome.toast(text
 connectSync(session, workspace, (kept) => (session.kept = kept));
 connectListbar(session);
 new Minimap(session, list);
-connectExports(session, stateOfPage, (text) => outcome.toast(text));
+new CorpusView(session, (shown) => workspace.on && !session.source?.rows && (byId("format").value = shown ? "report" : "jsonl"));
+connectExports(session, workspace, stateOfPage, (text) => outcome.toast(text));
 moveBetweenWords(list, root, (word) => correcting.correct(word));
 listenForShortcuts({
   undo: () => session.undo(),
@@ -80,6 +85,7 @@ workspace.addEventListener("jobs", () => {
 });
 workspace.addEventListener("done", async (event) => {
   const job = /** @type {CustomEvent<Job>} */ (event).detail;
+  if (!madeModel(job)) return outcome.toast("Your corrections have not made a better model yet");
   outcome.toast(`${job.name} is ready`);
   if (awaited.delete(job.name) || !session.main) await useModel(job);
   else session.setModels(await fetchModels());
@@ -98,9 +104,11 @@ async function start() {
     outcome.clear("start");
     await workspace.open();
     byId("start").hidden = !workspace.on;
+    if (workspace.on) input.offerTables();
     document.body.classList.toggle("modelless", !session.main);
     await restore();
     addEventListener("hashchange", restore); // not before there are models to show it with
+    if (!resumed) await resume();
   } catch (problem) {
     if (problem.kind === "key") askForKey(start);
     else outcome.notice("start", "Couldn’t fetch the models", `${problem.message} Is “zerotag serve” running?`, [["Try again", start]]);
@@ -170,12 +178,48 @@ async function restore() {
     outcome.notice("link", "Couldn’t open this link", error.message, [["Close", () => outcome.clear("link")]]);
   }
   restoring = true;
-  if (state) show(state);
+  if (state) await show(state);
   restoring = false;
 }
 
-/** @param {PageState} state */
-function show(state) {
+/** Shows what this tab held before it was loaded, or offers what the last one held, and keeps what comes. */
+async function resume() {
+  resumed = true;
+  const own = await drafts.open();
+  if (own && session.main && !session.units.length) await showDraft(own);
+  drafts.follow(session, draftOfPage);
+  const left = await drafts.left();
+  byId("last-text").hidden = !left || !session.main || session.units.length > 0;
+  byId("last-text").addEventListener("click", async () => {
+    await showDraft(present(left));
+    await drafts.forget(present(left).tab);
+  });
+  session.on("units", () => (byId("last-text").hidden = true));
+}
+
+/** What is kept of this tab: what a link holds, but a table's rows, which the workspace has. */
+function draftOfPage() {
+  const { units, source } = session;
+  if (!session.main || !(units.length || input.text)) return null;
+  const { table, choice, name } = source ?? {};
+  return { ...stateOfPage(), name, ...(table ? { units: [], table: table.id, choice } : {}) };
+}
+
+/** @param {Draft} draft */
+async function showDraft({ table, choice, name, ...state }) {
+  try {
+    await show(checked(state), name, table && choice ? { table: await workspace.table(table), choice } : null);
+  } catch (problem) {
+    outcome.toast(`What was here before cannot be shown: ${problem.message}`);
+  }
+}
+
+/**
+ * @param {PageState} state
+ * @param {string} [name] of the file its texts are from
+ * @param {{table: TableSummary, choice: TableChoice} | null} [source] where its texts are the rows of a table
+ */
+async function show(state, name = "from a link", source = null) {
   const known = new Set(session.choices.map(keyOf));
   const readings = state.readings.filter((reading) => known.has(keyOf(reading)));
   if (readings.length) {
@@ -185,7 +229,8 @@ function show(state) {
   const { labels } = session.modelOf(session.main);
   session.setLabel(state.label !== null && labels.includes(state.label) ? state.label : null);
   for (const [label, threshold] of state.thresholds) if (labels.includes(label)) session.setThreshold(label, threshold);
-  if (state.text === null) input.setUnits(present(state.units), "from a link");
+  if (source) await useTable(source.table, source.choice);
+  else if (state.text === null) input.setUnits(present(state.units), name);
   else input.setText(state.text);
   session.restoreCorrections(state.corrections);
 }

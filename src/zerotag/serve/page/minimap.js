@@ -1,6 +1,6 @@
 // Where in a long list the marked words are: a stripe beside it, as high as the window, to look at and to click.
 
-import { byId, debounced } from "./dom.js";
+import { byId, el, paced } from "./dom.js";
 
 const FEWEST = 40; // sentences: a shorter list needs no map
 
@@ -16,7 +16,7 @@ export class Minimap {
   constructor(session, list) {
     this.#session = session;
     this.#list = list;
-    const draw = debounced(() => this.#draw(), 150);
+    const draw = paced(() => this.#draw(), 150);
     session.on("units readings label thresholds corrections results listed", draw);
     addEventListener("resize", draw);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
@@ -44,31 +44,29 @@ export class Minimap {
     const { width, height } = this.#canvas.getBoundingClientRect();
     Object.assign(this.#canvas, { width, height });
     const thick = Math.max(2, height / listedCount);
+    /** @type {Map<string, string>} */
+    const colours = new Map();
+    let drawn = -1; // of many rows on a line of pixels one is seen
     for (let row = 0; row < listedCount; row++) {
       const verdicts = this.#session.judge(main, units[numbers === null ? row : numbers[row]]) ?? [];
       for (const { hue, decided } of verdicts) {
-        if (!decided.includes(1)) continue;
-        pen.fillStyle = lineColour(hue);
-        pen.fillRect(3, Math.floor((row * height) / listedCount), width - 6, thick);
+        const y = Math.floor((row * height) / listedCount);
+        if (y === drawn || !decided.includes(1)) continue;
+        drawn = y;
+        const colour = colours.get(hue) ?? lineColour(hue);
+        colours.set(hue, colour);
+        pen.fillStyle = colour;
+        pen.fillRect(3, y, width - 6, thick);
       }
     }
   }
 }
 
-/** @type {Map<string, string>} */
-const known = new Map();
 /** @param {string} hue */
 function lineColour(hue) {
-  const key = `${hue} ${getComputedStyle(document.body).backgroundColor}`;
-  let colour = known.get(key);
-  if (colour === undefined) {
-    const probe = document.createElement("span");
-    probe.className = hue;
-    probe.style.setProperty("color", "var(--line)");
-    document.body.append(probe);
-    colour = getComputedStyle(probe).color;
-    probe.remove();
-    known.set(key, colour);
-  }
-  return colour;
+  const probe = el("span", { class: hue, style: { color: "var(--line)" } });
+  document.body.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
 }

@@ -1,6 +1,6 @@
 // How it goes: the summary, progress, problems, and what screen readers are told.
 
-import { byId, counted, debounced, el, present } from "./dom.js";
+import { byId, counted, debounced, el, paced, present } from "./dom.js";
 import { comparison } from "./gold.js";
 
 /** @type {Record<string, string>} */
@@ -19,9 +19,6 @@ function wordsSeenBy({ word_labels: seen = {} }) {
   return Object.entries(seen).map(([what, sentences]) => `${what} from the words of ${counted(sentences, "sentence")}`).join(", ");
 }
 
-const MANY = 500; // sentences, whose summary is not made anew with each batch of results
-const PAUSE = 250;
-
 export class Outcome {
   #session;
   #announce = debounced((/** @type {string} */ text) => (byId("live").textContent = text), 700);
@@ -32,17 +29,8 @@ export class Outcome {
   /** @param {Session} session */
   constructor(session) {
     this.#session = session;
-    let asked = false;
-    const summarise = () => {
-      asked = false;
-      this.#summarise();
-    };
-    session.on("units readings", summarise);
-    session.on("results label thresholds corrections", () => {
-      if (asked) return;
-      asked = true;
-      setTimeout(summarise, session.units.length > MANY ? PAUSE : 0);
-    });
+    session.on("units readings", () => this.#summarise());
+    session.on("results label thresholds corrections", paced(() => this.#summarise(), 0));
     session.on("readings", () => this.#introduce());
   }
 

@@ -67,7 +67,9 @@ export class Review {
   async #start() {
     const { main, units } = this.#session;
     this.#say("Choosing the sentences most worth looking at …");
-    this.#session.review(await this.#workspace.suggest(main.model, pool(units)));
+    const numbers = await this.#workspace.suggest(main.model, pool(units));
+    this.#session.review(numbers);
+    this.#say(`${counted(numbers.length, "sentence")} to look at, the most useful first`);
     this.#focus(this.#list.first);
   }
 

@@ -1,11 +1,12 @@
 // The list of results. Only the rows near the window exist, so that many thousands of sentences stay smooth.
 
-import { el, present } from "./dom.js";
+import { debounced, el, present } from "./dom.js";
 import { buildHeat } from "./heat-view.js";
 import { Places } from "./places.js";
 import { buildWords } from "./words-view.js";
 
 const NEAR = 900; // pixels beyond the window that are built
+const LANDED = 100; // milliseconds until they are, after a flight over the list
 const SLACK = 300; // and of these, as many may be used up before more are
 const ROW = 48; // pixels, about, of a row of one line
 const LINE = 30;
@@ -27,6 +28,12 @@ export class SentenceList {
   /** @type {HTMLElement | null} */
   #tabStop = null;
   #printing = false;
+  #drawnFrom = 0; // pixels from the top of the list
+  #isFlying = false; // more than a window was scrolled at once, a moment ago: only what is seen is built
+  #land = debounced(() => {
+    this.#isFlying = false;
+    this.#draw();
+  }, LANDED);
   #sizes;
 
   /**
@@ -94,7 +101,7 @@ export class SentenceList {
     const item = this.#items[number];
     if (!item || !this.#rows.includes(item)) return;
     this.#reveal(item);
-    item.li.scrollIntoView({ block: "center", behavior: "instant" });
+    item.li?.scrollIntoView({ block: "center", behavior: "instant" });
   }
 
   /**
@@ -130,22 +137,38 @@ export class SentenceList {
    * @returns {Item}
    */
   #newItem(unit) {
-    const li = el("li");
-    const item = { unit, number: 0, li, view: null, stale: true, height: 0 };
-    li.item = item;
-    return item;
+    return { unit, number: 0, li: null, view: null, stale: true, height: 0 };
   }
 
-  /** @param {Item} item */
-  #heightOf({ height, unit }) {
-    if (height) return height;
+  /**
+   * The element of an item, made when it is near the window.
+   * @param {Item} item
+   */
+  #elementOf(item) {
+    item.li ??= Object.assign(el("li"), { item });
+    return item.li;
+  }
+
+  /**
+   * Takes the element of an item away, so that what exists does not grow with what was looked at.
+   * @param {HTMLLIElement} li
+   */
+  #forget(li) {
+    this.#sizes.unobserve(li);
+    li.remove();
+    if (li.item) Object.assign(li.item, { li: null, view: null, stale: true });
+  }
+
+  /** The heights of the rows: as measured, else as their length makes likely. */
+  #heights() {
     const wide = Math.max(160, this.#root.clientWidth - 220);
-    return ROW + LINE * (this.#session.comparing ? 2 : Math.floor((unit.text.length * CHARACTER) / wide));
+    const { comparing } = this.#session;
+    return this.#rows.map(({ height, unit }) => height || ROW + LINE * (comparing ? 2 : Math.floor((unit.text.length * CHARACTER) / wide)));
   }
 
   /** Lays the rows out anew. */
   #place() {
-    this.#places = new Places(this.#rows.map((item) => this.#heightOf(item)));
+    this.#places = new Places(this.#heights());
     this.#first = this.#end = 0;
     this.#draw();
   }
@@ -154,12 +177,18 @@ export class SentenceList {
   #draw() {
     const [from, to] = this.#window();
     const { count } = this.#places;
+    if (Math.abs(from - this.#drawnFrom) > to - from) {
+      this.#isFlying = true;
+      this.#land();
+    }
+    this.#drawnFrom = from;
+    const [near, slack] = this.#isFlying ? [0, 0] : [NEAR, SLACK];
     const isBuilt = this.#end > this.#first
-      && (this.#first === 0 || this.#places.top(this.#first) <= from - NEAR + SLACK)
-      && (this.#end === count || this.#places.top(this.#end) >= to + NEAR - SLACK);
+      && (this.#first === 0 || this.#places.top(this.#first) <= from - near + slack)
+      && (this.#end === count || this.#places.top(this.#end) >= to + near - slack);
     if (isBuilt || (!count && !this.#root.firstChild)) return;
-    const first = count && !this.#printing ? this.#places.at(from - NEAR) : 0;
-    const end = count && !this.#printing ? this.#places.at(to + NEAR) + 1 : count;
+    const first = count && !this.#printing ? this.#places.at(from - near) : 0;
+    const end = count && !this.#printing ? this.#places.at(to + near) + 1 : count;
     this.#keepingPlace(() => this.#build(first, end));
   }
 
@@ -176,24 +205,20 @@ export class SentenceList {
   #build(first, end) {
     const rows = this.#rows.slice(first, end);
     const wanted = new Set(rows);
-    for (const li of [...this.#root.children]) {
-      const { item } = /** @type {HTMLLIElement} */ (li);
-      if (item && wanted.has(item)) continue;
-      this.#sizes.unobserve(li);
-      li.remove();
-    }
+    for (const li of this.#built) if (!li.item || !wanted.has(li.item)) this.#forget(li);
     let next = this.#root.firstElementChild;
-    for (const item of rows) {
-      if (item.li === next) {
+    rows.forEach((item, i) => {
+      const li = this.#elementOf(item);
+      if (li === next) {
         next = next.nextElementSibling;
       } else {
-        this.#root.insertBefore(item.li, next);
-        this.#sizes.observe(item.li);
+        this.#root.insertBefore(li, next);
+        this.#sizes.observe(li);
       }
       this.#show(item);
-      item.li.setAttribute("aria-setsize", String(this.#places.count));
-    }
-    rows.forEach((item, i) => item.li.setAttribute("aria-posinset", String(first + i + 1)));
+      li.setAttribute("aria-setsize", String(this.#places.count));
+      li.setAttribute("aria-posinset", String(first + i + 1));
+    });
     [this.#first, this.#end] = [first, end];
     this.#pad();
     this.#keepTabStop();
@@ -204,19 +229,24 @@ export class SentenceList {
     this.#root.style.setProperty("padding-bottom", `${this.#places.total - this.#places.top(this.#end)}px`);
   }
 
+  /** The elements that are built, in their order. */
+  get #built() {
+    return /** @type {HTMLLIElement[]} */ ([...this.#root.children]);
+  }
+
   /** Takes the true heights of what is built. */
   #measure() {
+    const heights = this.#built.map((li) => li.getBoundingClientRect().height);
     let changed = false;
-    for (const item of this.#rows.slice(this.#first, this.#end)) {
-      const { height } = item.li.getBoundingClientRect();
-      changed ||= Math.abs(height - item.height) > 0.5;
+    heights.forEach((height, i) => {
+      const item = this.#rows[this.#first + i];
+      if (Math.abs(height - item.height) <= 0.5) return;
+      changed = true;
       item.height = height;
-    }
-    if (!changed) return;
-    this.#keepingPlace(() => {
-      this.#places = new Places(this.#rows.map((item) => this.#heightOf(item)));
-      this.#pad();
+      this.#places.set(this.#first + i, height);
     });
+    if (!changed) return;
+    this.#keepingPlace(() => this.#pad());
     this.#draw();
   }
 
@@ -225,7 +255,8 @@ export class SentenceList {
    * @param {() => void} change
    */
   #keepingPlace(change) {
-    const seen = [...this.#root.children].find((li) => li.getBoundingClientRect().bottom > this.#root.getBoundingClientRect().top && li.getBoundingClientRect().bottom > 0);
+    const top = Math.max(0, this.#root.getBoundingClientRect().top);
+    const seen = this.#built.find((li) => li.getBoundingClientRect().bottom > top);
     const before = seen?.getBoundingClientRect().top ?? 0;
     change();
     if (!seen?.isConnected || this.#window()[0] === 0) return;
@@ -263,7 +294,7 @@ export class SentenceList {
   #outdate(items) {
     for (const item of items) {
       item.stale = true;
-      if (item.li.isConnected) this.#show(item);
+      if (item.li) this.#show(item);
     }
   }
 
@@ -281,7 +312,7 @@ export class SentenceList {
       view.dress();
       this.#keepTabStop();
     }
-    const number = item.li.querySelector(".number");
+    const number = this.#elementOf(item).querySelector(".number");
     if (number) number.textContent = item.unit.id || (item.number + 1).toLocaleString("en");
   }
 
@@ -293,8 +324,9 @@ export class SentenceList {
     const { comparing } = this.#session;
     const view = comparing ? buildHeat(this.#session, item.unit, this.#measures()) : buildWords(this.#session, item.unit);
     item.view = view;
-    item.li.classList.remove("pending");
-    item.li.replaceChildren(view.node);
+    const li = this.#elementOf(item);
+    li.classList.remove("pending");
+    li.replaceChildren(view.node);
     return view;
   }
 
@@ -308,10 +340,11 @@ export class SentenceList {
     const { readings } = this.#session;
     const refusal = readings.length ? this.#session.refusal(readings[0], item.unit) : null;
     item.view = null;
-    item.li.classList.toggle("pending", !refusal);
+    const li = this.#elementOf(item);
+    li.classList.toggle("pending", !refusal);
     const beside = refusal ? el("p", { class: "refusal", text: `Not labelled. ${refusal}` }) : el("div", { class: "verdict" });
     const text = el("p", { class: "text", dir: "auto", lang: "", text: item.unit.text });
-    item.li.replaceChildren(el("div", { class: "sentence" }, el("span", { class: "number" }), beside, text));
+    li.replaceChildren(el("div", { class: "sentence" }, el("span", { class: "number" }), beside, text));
   }
 
   #keepTabStop() {

@@ -60,11 +60,13 @@ export class Session extends EventTarget {
   /** @type {Map<string, string>} */
   trainedOn = new Map(); // model → the upload that it was trained on
   /** @type {Map<string, number>} */
+  #hues = new Map(); // label → its number among those of all models
+  /** @type {Map<string, number>} */
   #thresholds = new Map();
   /** @type {Map<string, Map<string, Result>>} */
   #results = new Map(); // reading → unit → Result
-  /** @type {Map<string, string>} */
-  #refusals = new Map(); // reading and unit → why the service does not take it
+  /** @type {Map<string, Map<string, string>>} */
+  #refusals = new Map(); // reading → unit → why the service does not take it
   /** @type {Map<string, Record<string, number>>} */
   #largest = new Map(); // reading → label → the largest score of any word, where a method has no scale of its own
 
@@ -92,6 +94,7 @@ export class Session extends EventTarget {
   setModels({ models, limits }) {
     const replaced = this.models.filter(({ name, revision }) => models.some((model) => model.name === name && model.revision !== revision));
     this.models = models;
+    this.#hues = new Map([...new Set(models.flatMap((model) => model.labels))].map((label, number) => [label, number]));
     this.limits = limits ?? {};
     for (const { name } of replaced) this.#forgetModel(name);
     const offered = new Set(this.choices.map(keyOf));
@@ -196,12 +199,12 @@ export class Session extends EventTarget {
   }
 
   /**
-   * Lists the sentences to look at, in their order; null for all again.
+   * Lists the sentences to look at, in their order, whatever was searched before; null for all again.
    * @param {number[] | null} queue
    */
   review(queue) {
     this.queue = queue;
-    this.list({});
+    this.list({ search: "", filter: "all" });
     this.announce("review");
   }
 
@@ -221,8 +224,7 @@ export class Session extends EventTarget {
 
   /** @param {string} label */
   hue(label) {
-    const all = [...new Set(this.models.flatMap((model) => model.labels))];
-    return `k${all.indexOf(label) % HUES}`;
+    return `k${present(this.#hues.get(label)) % HUES}`;
   }
 
   /**
@@ -337,7 +339,7 @@ export class Session extends EventTarget {
       const length = [...unit.text].length; // the service counts code points
       if (length > characters) return tooLong(length, characters);
     }
-    return this.#refusals.get(`${keyOf(reading)}\n${unit.key}`);
+    return this.#refusals.get(keyOf(reading))?.get(unit.key);
   }
 
   /**
@@ -346,7 +348,8 @@ export class Session extends EventTarget {
    * @param {string} reason
    */
   refuse(reading, unit, reason) {
-    this.#refusals.set(`${keyOf(reading)}\n${unit.key}`, reason);
+    const known = this.#refusals.get(keyOf(reading)) ?? new Map();
+    this.#refusals.set(keyOf(reading), known.set(unit.key, reason));
     this.announce("results", { units: [unit] });
   }
 
@@ -412,6 +415,12 @@ export class Session extends EventTarget {
     return (i) => Math.max(0, scores[i] / largest);
   }
 
+  /** @param {Unit} unit */
+  #settle(unit) {
+    const verdicts = this.judge(this.main, unit, this.modelOf(this.main).labels) ?? [];
+    this.corrections.settle(unit, Object.fromEntries(verdicts.map(({ name, words }) => [name, words.slice()])));
+  }
+
   /**
    * Corrections that came with a link: [number of the unit, word, label, yes or no].
    * @param {[number, ...Mark][]} corrections
@@ -430,6 +439,7 @@ export class Session extends EventTarget {
    */
   correct(unit, word, label) {
     const verdict = present(this.judge(this.main, unit)?.find(({ name }) => name === label));
+    this.#settle(unit);
     this.corrections.toggle(unit, word, label, Boolean(verdict.words[word]));
     this.announce("corrections");
   }
@@ -441,6 +451,7 @@ export class Session extends EventTarget {
    */
   correctSentence(unit, label) {
     const verdict = present(this.judge(this.main, unit)?.find(({ name }) => name === label));
+    this.#settle(unit);
     this.corrections.toggle(unit, SENTENCE, label, verdict.byModel);
     this.announce("corrections");
   }
@@ -453,6 +464,7 @@ export class Session extends EventTarget {
    * @param {boolean} value
    */
   correctPhrase(unit, words, label, value) {
+    this.#settle(unit);
     this.corrections.say(unit, words, label, value);
     this.announce("corrections");
   }
@@ -462,6 +474,7 @@ export class Session extends EventTarget {
    * @param {Unit} unit
    */
   confirm(unit) {
+    this.#settle(unit);
     this.corrections.toggle(unit, LOOKED_AT, "", false);
     this.announce("corrections");
   }

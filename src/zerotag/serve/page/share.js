@@ -57,11 +57,11 @@ async function through(stream, bytes) {
 }
 
 /**
- * A link can come from anybody: only what has the right shape is taken from it.
+ * A link can come from anybody, and a draft from another version: only what has the right shape is taken from it.
  * @param {Record<string, any>} state
  * @returns {PageState}
  */
-function checked({ text, units, readings, label, thresholds, corrections }) {
+export function checked({ text, units, readings, label, thresholds, corrections }) {
   /** @param {unknown} value */
   const isText = (value) => typeof value === "string";
   /** @param {unknown} value */

@@ -161,6 +161,7 @@ function fill(select, values, chosen, none) {
 /** @param {unknown} value */
 function shown(value) {
   if (value === null || value === undefined) return "";
+  if (Array.isArray(value) && value.every((one) => typeof one !== "object")) return value.join(", ") || "none";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 

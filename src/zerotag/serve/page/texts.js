@@ -3,7 +3,7 @@
 const LINE = /[^\r\n\u0085\u2028\u2029]+/g;
 const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u;
 // After these a full stop does not end a sentence, though the browser's segmenter thinks so.
-const ABBREVIATION = /(?:^|[\s(])(?:\p{Lu}|[Dd]r|[Mm]rs?|[Mm]s|[Pp]rof|[Ss]t|vs|cf|[Ff]igs?|[Ee]qs?|[Nn]os?|e\.g|i\.e)\.\s*$/u;
+const ABBREVIATION = /(?:^|[\s(])(?:[\p{Lu}\p{Ll}](?:\.[\p{Lu}\p{Ll}])*|[Dd]r|[Mm]rs?|[Mm]s|[Pp]rof|[Ss]t|vs|cf|al|[Ff]igs?|[Ee]qs?|[Nn]os?|bzw|ca|[Vv]gl|Abb|Nr|Hr|Fr|Sra?|Mme)\.\s*$/u;
 
 const segmenter = "Segmenter" in Intl ? new Intl.Segmenter(undefined, { granularity: "sentence" }) : null;
 

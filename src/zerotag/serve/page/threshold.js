@@ -1,6 +1,7 @@
 // A slider for the word threshold of one label, over the distribution of scores, with a mark where the service has it.
 
 import { el } from "./dom.js";
+import { atThreshold, expectedOf } from "./expected.js";
 
 const STEPS = 100;
 const BINS = 50;
@@ -18,6 +19,10 @@ export class ThresholdSlider {
   #note;
   #reset;
   #bars;
+  #best = el("span", { class: "best", "aria-hidden": "true" });
+  #expectation = el("p", { class: "expected", role: "status" });
+  /** @type {Expected | null} */
+  #expected = null;
 
   /**
    * @param {Session} session
@@ -41,12 +46,14 @@ export class ThresholdSlider {
     this.element = el(
       "div",
       { class: `threshold ${session.hue(label)}` },
-      el("label", { for: id }, el("b", { text: label }), " word threshold"),
+      el("label", { for: id }, el("b", { text: label }), el("span", { text: " word threshold" })),
       this.#output,
-      el("div", { class: "track" }, chart, this.#mark, this.#input),
+      el("div", { class: "track" }, chart, this.#best, this.#mark, this.#input),
       el("p", { class: "under" }, this.#note, this.#reset),
+      this.#expectation,
     );
     this.measure();
+    this.expect();
     this.show();
   }
 
@@ -65,6 +72,30 @@ export class ThresholdSlider {
     this.show();
   }
 
+  /** Follows what a person has looked at: what each threshold finds there. */
+  expect() {
+    this.#expected = this.#session.main.method === "native" ? expectedOf(this.#session, this.#label) : null;
+    this.#best.hidden = !this.#expected;
+    this.show();
+    if (!this.#expected) return;
+    const [low, high] = this.#range;
+    const { best } = this.#expected;
+    this.#best.style.setProperty("--from", ((best.low - low) / (high - low)).toFixed(4));
+    this.#best.style.setProperty("--span", ((best.high - best.low) / (high - low)).toFixed(4));
+  }
+
+  #showExpected(/** @type {number} */ threshold) {
+    this.#expectation.hidden = !this.#expected;
+    if (!this.#expected) return;
+    const { sentences, best } = this.#expected;
+    const { precision, recall } = atThreshold(this.#expected, threshold);
+    const range = best.low === best.high ? `at ${best.low.toFixed(2)}` : `from ${best.low.toFixed(2)} to ${best.high.toFixed(2)}`;
+    this.#expectation.replaceChildren(
+      "Precision ", el("b", { text: percent(precision.value) }), ` ${interval(precision)}, recall `, el("b", { text: percent(recall.value) }),
+      ` ${interval(recall)} on the ${sentences} sentences you looked at. `, el("span", { class: "best-range", text: `F1 is best ${range}.` }),
+    );
+  }
+
   /** Shows where the threshold is. */
   show() {
     const { main } = this.#session;
@@ -78,6 +109,7 @@ export class ThresholdSlider {
     this.#place(this.#input, threshold);
     this.#note.textContent = `▾ ${originOf(initial, origin)}`;
     this.#reset.hidden = !moved;
+    this.#showExpected(threshold);
   }
 
   /**
@@ -113,6 +145,19 @@ export class ThresholdSlider {
     const [low, high] = this.#range;
     element.style.setProperty("--at", ((value - low) / (high - low)).toFixed(4));
   }
+}
+
+/** @param {number} share */
+function percent(share) {
+  return Number.isNaN(share) ? "–" : `${(100 * share).toFixed(0)}\u00a0%`;
+}
+
+/**
+ * Where a share lies with 95 % confidence.
+ * @param {{low: number, high: number}} share
+ */
+function interval({ low, high }) {
+  return Number.isNaN(low) ? "" : `(${(100 * low).toFixed(0)}–${(100 * high).toFixed(0)})`;
 }
 
 /**

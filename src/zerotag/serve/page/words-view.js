@@ -5,12 +5,13 @@ import { isUnlike } from "./gold.js";
 import { runs } from "./rule.js";
 
 /**
- * The element of a word that can be pointed at, focused and corrected.
+ * The element of a word that can be pointed at, focused and corrected. To screen readers it is text: a sentence is read
+ * as one, not as a row of buttons, and their click on a word corrects it as any other does.
  * @param {string} text
  * @param {number} number
  */
 export function wordElement(text, number) {
-  return el("span", { class: "word", role: "button", tabindex: -1, "data-word": number, "data-reading": 0, text });
+  return el("span", { class: "word", tabindex: -1, "data-word": number, "data-reading": 0, text });
 }
 
 /**
@@ -67,7 +68,8 @@ export function dressWord(element, word, verdicts, tag = "") {
   const classes = ["word", look.hue, given.length ? "yes" : null, correctionOf(word, verdicts)];
   element.className = classes.filter(Boolean).join(" ");
   element.style.setProperty("--strength", look.strength(word).toFixed(2));
-  element.setAttribute("aria-pressed", String(given.length > 0));
+  if (given.length) element.setAttribute("role", "mark");
+  else element.removeAttribute("role");
   if (tag) element.dataset.tag = tag;
   else delete element.dataset.tag;
 }

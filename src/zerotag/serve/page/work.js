@@ -20,6 +20,8 @@ export class Work {
   #wake = () => {};
   /** @type {Set<string>} */
   #alone = new Set(); // units whose batch was refused and that are sent one by one
+  /** @type {Map<string, {units: Unit[], next: number}>} */
+  #queues = new Map(); // reading → what had no result when the work was started, and where to go on
 
   /**
    * @param {Session} session
@@ -33,6 +35,7 @@ export class Work {
   /** Goes on with whatever is missing now; a request that nobody waits for any more is given up. */
   start() {
     this.#stopped = false;
+    this.#queues.clear();
     if (this.#flight && !this.#wanted(this.#flight)) this.#flight.controller.abort();
     this.#wake();
     if (!this.#running) this.#run();
@@ -140,22 +143,18 @@ export class Work {
     const isSlow = ({ method }) => Number(method !== "native");
     for (const reading of main ? [main, ...others.sort((a, b) => isSlow(a) - isSlow(b))] : []) {
       const missing = this.#missing(reading);
-      if (missing.length) return { reading, units: this.#fitting(reading, missing) };
+      if (missing.length) return { reading, units: this.#fitting(missing) };
     }
     return null;
   }
 
-  /**
-   * @param {Reading} reading
-   * @param {Unit[]} missing
-   */
-  #fitting(reading, missing) {
+  /** @param {Unit[]} missing */
+  #fitting(missing) {
     if (this.#alone.has(missing[0].key)) return missing.slice(0, 1);
-    const most = Math.min(this.#most(reading), this.#session.limits.texts ?? BATCH);
     const room = Math.min(BYTES, (this.#session.limits.body_bytes ?? BYTES) / 2);
     const batch = [];
     let bytes = 0;
-    for (const unit of missing.slice(0, most)) {
+    for (const unit of missing) {
       bytes += 3 * unit.text.length;
       if (this.#alone.has(unit.key) || (batch.length && bytes > room)) break;
       batch.push(unit);
@@ -165,25 +164,57 @@ export class Work {
 
   /** @param {Reading} reading */
   #most(reading) {
-    if (reading.method !== "native") return SLOW_BATCH;
-    return this.#session.units.some((unit) => this.#session.result(reading, unit)) ? BATCH : FIRST;
+    const isFirst = () => !this.#session.units.some((unit) => this.#session.result(reading, unit));
+    const most = reading.method !== "native" ? SLOW_BATCH : isFirst() ? FIRST : BATCH;
+    return Math.min(most, this.#session.limits.texts ?? BATCH);
   }
 
-  /** @param {Reading} reading */
+  /**
+   * The queue of a reading, up to where there are results; of equal units it has the first.
+   * @param {Reading} reading
+   */
+  #queue(reading) {
+    const key = keyOf(reading);
+    const queue = this.#queues.get(key) ?? { units: [...new Map(this.#session.units.map((unit) => [unit.key, unit])).values()], next: 0 };
+    this.#queues.set(key, queue);
+    while (queue.next < queue.units.length && !this.#isMissing(reading, queue.units[queue.next])) queue.next += 1;
+    return queue;
+  }
+
+  /**
+   * @param {Reading} reading
+   * @param {Unit} unit
+   */
+  #isMissing(reading, unit) {
+    return !this.#session.result(reading, unit) && !this.#session.refusal(reading, unit);
+  }
+
+  /**
+   * As many as fit in a batch of the units without a result, in their order.
+   * @param {Reading} reading
+   */
   #missing(reading) {
-    const seen = new Set();
-    return this.#session.units.filter((unit) => {
-      if (seen.has(unit.key)) return false;
-      seen.add(unit.key);
-      return !this.#session.result(reading, unit) && !this.#session.refusal(reading, unit);
-    });
+    const { units, next } = this.#queue(reading);
+    const most = this.#most(reading);
+    const missing = [];
+    for (let i = next; i < units.length && missing.length < most; i++) if (this.#isMissing(reading, units[i])) missing.push(units[i]);
+    return missing;
   }
 
   #progress() {
     const { readings, units } = this.#session;
-    const missing = readings.reduce((sum, reading) => sum + this.#missing(reading).length, 0);
+    const missing = readings.reduce((sum, reading) => sum + this.#left(reading), 0);
     const total = readings.length * units.length;
-    return { done: Math.max(0, total - missing), total };
+    return { done: total - missing, total };
+  }
+
+  /**
+   * About how many units have no result: what was labelled out of order counts when its turn comes.
+   * @param {Reading} reading
+   */
+  #left(reading) {
+    const { units, next } = this.#queue(reading);
+    return units.length - next;
   }
 
   /** @param {Batch} batch */
@@ -191,7 +222,7 @@ export class Work {
     const readings = this.#session.readings.map(keyOf);
     const keys = new Set(units.map((unit) => unit.key));
     const isMain = readings[0] === keyOf(reading);
-    const mainIsDone = !this.#missing(this.#session.main).length;
+    const mainIsDone = !this.#left(this.#session.main);
     return (isMain || mainIsDone) && readings.includes(keyOf(reading)) && this.#session.units.some((unit) => keys.has(unit.key));
   }
 }

@@ -115,6 +115,18 @@ export class Workspace extends EventTarget {
     return numbers;
   }
 
+  /**
+   * What is shown as a file that the library writes.
+   * @param {{format: string, model: string, title: string, rules: Rule[]}} wanted
+   * @param {string | undefined} upload whose rows and columns the file has
+   * @param {string[]} records
+   * @returns {Promise<Blob>}
+   */
+  export(wanted, upload, records) {
+    const table = upload ? `&upload=${upload}` : "";
+    return this.#send("POST", `export?given=${encodeURIComponent(JSON.stringify(wanted))}${table}`, new Blob(records), "blob");
+  }
+
   /** @param {Job} job */
   async cancel({ id }) {
     await this.#send("POST", `jobs/${id}/cancel`);
@@ -170,12 +182,13 @@ export class Workspace extends EventTarget {
    * @param {string} method
    * @param {string} path
    * @param {any} [body]
+   * @param {"json" | "blob"} [as]
    * @returns {Promise<any>}
    */
-  async #send(method, path, body) {
+  async #send(method, path, body, as = "json") {
     const isFile = body instanceof Blob;
     const headers = { "X-Zerotag-Token": this.#token ?? "", "Content-Type": isFile ? "application/octet-stream" : "application/json" };
     const content = body === undefined || isFile ? body : JSON.stringify(body);
-    return await ask(`v1/workspace/${path}`, { method, headers, body: content });
+    return await ask(`v1/workspace/${path}`, { method, headers, body: content, as });
   }
 }

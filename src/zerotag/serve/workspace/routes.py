@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict
@@ -19,6 +20,7 @@ from zerotag.serve.model_registry import ModelRegistry
 from zerotag.serve.problems import HttpError
 from zerotag.serve.requests import read_json
 from zerotag.serve.settings import Settings
+from zerotag.serve.workspace.exporting import MEDIA_TYPES
 from zerotag.serve.workspace.store import Job
 from zerotag.serve.workspace.workspace import Workspace
 
@@ -32,13 +34,23 @@ _POOL = 2_000  # texts to choose from
 _SUGGESTIONS = 200
 
 
-def add_routes(  # noqa: C901 (a function for each route)
-    app: FastAPI, workspace: Workspace, registry: ModelRegistry, settings: Settings
-) -> None:
+Route = Callable[[str, str], Callable[[Any], Any]]
+"""Decorates what answers a method at a path."""
+
+
+def add_routes(app: FastAPI, workspace: Workspace, registry: ModelRegistry, settings: Settings) -> None:
     """Let the page use a workspace."""
 
     def route(method: str, path: str) -> Callable[[Any], Any]:
         return app.api_route(f"{_AT}{path}", methods=[method], include_in_schema=False)
+
+    _add_uploads(route, workspace, registry, settings)
+    _add_jobs(route, workspace, registry, settings)
+    _add_models(route, workspace, registry, settings)
+
+
+def _add_uploads(route: Route, workspace: Workspace, registry: ModelRegistry, settings: Settings) -> None:
+    """Files, and what is written of them."""
 
     @route("GET", "")
     async def overview() -> Response:
@@ -78,6 +90,14 @@ def add_routes(  # noqa: C901 (a function for each route)
         found = await asyncio.to_thread(workspace.uploads.rows, upload, max(0, start), max(0, count))
         return Response(f'{{"rows": [{", ".join(found)}]}}', media_type="application/json")
 
+    @route("POST", "/export")
+    async def export(request: Request, given: str, upload: str | None = None) -> Response:
+        _guard(request, workspace)
+        described = _export(given, registry)
+        name = f"zerotag.{described['format']}"
+        content = await workspace.uploads.export(name, upload, described, request.stream())
+        return Response(content, media_type=MEDIA_TYPES[described["format"]])
+
     @route("DELETE", "/uploads/{upload}")
     async def delete_upload(request: Request, upload: str) -> Response:
         _guard(request, workspace)
@@ -89,6 +109,10 @@ def add_routes(  # noqa: C901 (a function for each route)
         _guard(request, workspace)
         choice = await read_json(request, settings)
         return JSONResponse(await workspace.uploads.check(upload, choice))
+
+
+def _add_jobs(route: Route, workspace: Workspace, registry: ModelRegistry, settings: Settings) -> None:
+    """Trainings and improvements, and what goes before them."""
 
     @route("GET", "/jobs")
     async def jobs() -> Response:
@@ -138,6 +162,10 @@ def add_routes(  # noqa: C901 (a function for each route)
     @route("GET", "/jobs/{job}/log")
     async def log(job: str) -> Response:
         return PlainTextResponse(workspace.jobs.log(_job(workspace, job).id, workspace.settings.log_bytes))
+
+
+def _add_models(route: Route, workspace: Workspace, registry: ModelRegistry, settings: Settings) -> None:
+    """Trained models, and the corrections of what they said."""
 
     @route("DELETE", "/models/{name}")
     async def delete_model(request: Request, name: str) -> Response:
@@ -210,6 +238,22 @@ def _shown(job: Job) -> dict[str, Any]:
 
 def _short(upload: dict[str, Any]) -> dict[str, Any]:
     return {name: upload[name] for name in ("id", "name", "created", "rows", "bad")}
+
+
+def _export(given: str, registry: ModelRegistry) -> dict[str, Any]:
+    """What the page wants as a file, with what its model says of itself."""
+    try:
+        asked = json.loads(given)
+        model = registry.get(asked["model"])
+        rules, kind, title = asked["rules"], asked["format"], str(asked["title"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise HttpError(422, "invalid", f"an export is {{model, format, title, rules}} ({error})") from None
+    if model is None:
+        raise HttpError(404, "unknown_model", "there is no such model", where="model")
+    if kind not in MEDIA_TYPES:
+        raise HttpError(422, "invalid", f"a format is one of {', '.join(MEDIA_TYPES)}", where="format")
+    labels, supervision = list(model.labeller.label_names), model.labeller.manifest.supervision
+    return {"labels": labels, "rules": rules, "format": kind, "title": title, "supervision": supervision}
 
 
 def _is_record(record: Any) -> bool:

@@ -26,7 +26,7 @@ from zerotag.io.rows import Reject
 from zerotag.io.sources import Source
 
 ROWS, SUMMARY = "rows.jsonl", "summary.json"
-_PREVIEW = 8  # rows
+_PREVIEW = 20  # rows
 _PROBLEMS = 100  # that are named
 _FEW = 20  # values: a column of labels has no more
 _TEXT_NAMES = ("text", "sentence", "comment", "review", "tweet", "message", "body", "content")
@@ -142,6 +142,8 @@ def read_table(file: Path) -> Iterator[Found]:
     if not any(names):
         raise ZerotagError(f"{file.name}: the first row names the columns, and has no names")
     for line, cells in found.rows:
+        if cells is None:
+            continue
         taken.add(line)
         yield line, {name: cell for name, cell in zip(names, cells, strict=False) if name}
     for record in records(source, columns=replace(columns, text=next(filter(None, names)))):

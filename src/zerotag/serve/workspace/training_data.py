@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from zerotag.config import TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.reading import read_training_data
+from zerotag.training.cautions import about_data
 from zerotag.types import Corpus, Example
 
 _FEWEST = 10  # sentences
-_FEW = 100
-_FEW_OF_A_LABEL = 20
-_RARE = 0.03
 _LONG = 120  # words
 
 
@@ -94,12 +93,7 @@ def _problem(corpus: Corpus[Example], counts: dict[str, int]) -> str | None:
 
 
 def _warnings(corpus: Corpus[Example], counts: dict[str, int]) -> Iterator[str]:
-    size = len(corpus)
-    if size < _FEW:
-        yield f"{size} sentences are few: words will be found less surely than with some hundreds"
-    for name, count in counts.items():
-        if count < _FEW_OF_A_LABEL or count < _RARE * size:
-            yield f"“{name}” is rare: {count:,} of {size:,} sentences"
+    yield from about_data(corpus, None, TrainConfig())
     if len(counts) > 1 and all(any(example.labels) for example in corpus.examples):
         yield "every sentence has one of the labels; if one of them means that there is none, choose it above"
     if long := sum(len(example.sentence.words) > _LONG for example in corpus.examples):

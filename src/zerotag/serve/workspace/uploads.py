@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import secrets
 import shutil
-import sys
-from asyncio.subprocess import PIPE
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from zerotag.io.files import make_folders
 from zerotag.serve.problems import HttpError
+from zerotag.serve.workspace.processes import receive, run_module
 from zerotag.serve.workspace.settings import WorkspaceSettings
 from zerotag.serve.workspace.store import Store
 from zerotag.serve.workspace.tables import ROWS, SUMMARY, rows_of
@@ -50,7 +49,7 @@ class Uploads:
         folder = self._folder / upload
         make_folders(folder)
         try:
-            await self._receive(folder / name, body)
+            await receive(folder / name, body, self._settings.upload_bytes)
             async with self._reading:
                 await self._read(folder / name, folder)
             summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
@@ -73,46 +72,25 @@ class Uploads:
 
     async def check(self, upload: str, choice: dict[str, Any]) -> dict[str, Any]:
         """What a training on some columns would learn from."""
-        said = await self._child("training_data", [self.folder(upload) / ROWS], json.dumps(choice))
+        rows = self.folder(upload) / ROWS
+        said = await run_module("training_data", [rows], json.dumps(choice), self._settings.parse_seconds)
         return json.loads(said)  # type: ignore[no-any-return]
 
-    async def _receive(self, path: Path, body: AsyncIterator[bytes]) -> None:
-        received = 0
-        with path.open("wb") as file:
-            async for chunk in body:
-                received += len(chunk)
-                if received > self._settings.upload_bytes:
-                    most = self._settings.upload_bytes // 10**6
-                    raise HttpError(413, "too_large", f"the file has more than {most} MB; give a part of it")
-                await asyncio.to_thread(file.write, chunk)
+    async def export(self, name: str, upload: str | None, given: dict[str, Any], body: AsyncIterator[bytes]) -> bytes:
+        """What the page shows as a file; `given` says of which format, the body has the records."""
+        self._check_room()
+        with TemporaryDirectory(dir=self._folder, prefix="export-") as scratch:
+            folder = Path(scratch)
+            rows = folder / ROWS if upload is None else self.folder(upload) / ROWS
+            await receive(folder / "records.jsonl", body, self._settings.upload_bytes)
+            files = [folder / "records.jsonl", rows, folder / name]
+            async with self._reading:
+                await run_module("exporting", files, json.dumps(given), self._settings.parse_seconds)
+            return await asyncio.to_thread(files[-1].read_bytes)
 
     async def _read(self, file: Path, folder: Path) -> None:
         limits = {"bytes": self._settings.parse_bytes, "rows": self._settings.upload_rows}
-        await self._child("tables", [file, folder], json.dumps(limits))
-
-    async def _child(self, module: str, arguments: Sequence[Path], given: str) -> str:
-        """What a process that reads something says; raises HttpError with its reason if it fails."""
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", f"zerotag.serve.workspace.{module}", *map(str, arguments)),
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=PIPE,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-        )
-        try:
-            out, err = await asyncio.wait_for(process.communicate(given.encode()), self._settings.parse_seconds)
-        except TimeoutError:
-            raise HttpError(
-                422, "invalid", f"it took more than {self._settings.parse_seconds:g} seconds to read"
-            ) from None
-        finally:
-            if process.returncode is None:
-                process.kill()
-        if process.returncode == 2:
-            raise HttpError(422, "invalid", err.decode("utf-8", "replace").strip())
-        if process.returncode:
-            raise HttpError(422, "invalid", "it cannot be read: it takes more memory than there is, or is damaged")
-        return out.decode("utf-8")
+        await run_module("tables", [file, folder], json.dumps(limits), self._settings.parse_seconds)
 
     def _check_room(self) -> None:
         used = sum(file.stat().st_size for file in self._folder.parent.rglob("*") if file.is_file())

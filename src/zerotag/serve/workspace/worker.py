@@ -61,6 +61,12 @@ class Reporter:
             self._logged = now
             log(describe(progress))
 
+    def show_share(self, done: int, of: int) -> None:
+        """Tell how many of some steps are done."""
+        if self._asked.is_set():
+            raise KeyboardInterrupt
+        tell(progress={"steps_done": done, "steps": of})
+
 
 def tell(**message: Any) -> None:
     """Send a line to the service."""
@@ -106,13 +112,12 @@ def saved(labeller: WordLabeller, folder: Path, job: dict[str, Any], start: floa
     }
 
 
-def improve(folder: Path, job: dict[str, Any], reporter: Reporter) -> dict[str, Any]:  # noqa: ARG001
-    """Tune a model by what was corrected."""
+def improve(folder: Path, job: dict[str, Any], reporter: Reporter) -> dict[str, Any]:
+    """Teach a model what was corrected."""
     from zerotag.serve.workspace import improving
 
     start = time.monotonic()
-    result = improving.improve(job, folder, log)
-    log(f"word F1 {100 * result['before']['f1']:.1f} -> {100 * result['after']['f1']:.1f}, cross-validated")
+    result = improving.improve(job, folder, log, reporter.show_share)
     return {**result, "seconds": round(time.monotonic() - start, 1)}
 
 

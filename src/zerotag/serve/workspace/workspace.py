@@ -110,4 +110,5 @@ class Workspace:
         return self.settings.folder / "corrections" / f"{model}.jsonl"
 
     async def _done(self, job: Job) -> None:
-        await self._add_model(job.name, Path(job.settings["out"]))
+        if (folder := Path(job.settings["out"])).exists():  # corrections need not have made a better model
+            await self._add_model(job.name, folder)
