@@ -16,7 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import replace
 from pathlib import Path
 
-from drills import http_requests, kills, model_folders, reader_files, shards, stale_outputs
+from drills import http_requests, kills, model_folders, reader_files, shards, spark_frames, stale_outputs
 from drills.drill import Drill, Problem, Summary, carry_out
 
 _ROOT = Path(__file__).parents[1]
@@ -26,7 +26,7 @@ _SHOWN = 20  # problems of a drill; the state of a run has all
 
 def all_drills() -> list[Drill]:
     """Those that take longest first."""
-    modules = (kills, http_requests, reader_files, model_folders, shards, stale_outputs)
+    modules = (kills, http_requests, reader_files, model_folders, shards, spark_frames, stale_outputs)
     return [drill for module in modules for drill in module.drills()]
 
 

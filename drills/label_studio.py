@@ -9,13 +9,9 @@ that zerotag needs. Everything runs on this machine.
 from __future__ import annotations
 
 import json
-import os
 import secrets
-import socket
-import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -26,6 +22,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import tiny
+from drills.programs import free_port, installed, running
 from services import Service
 from zerotag.io import read_gold
 from zerotag.io.columns import Columns
@@ -35,7 +32,6 @@ CONFIG = (
     '<Choices name="sentence" toName="text" choice="multiple"><Choice value="hedge"/></Choices></View>'
 )
 TEXTS = ["The pump may fail.", "It \U0001f600 works \U0001f468\u200d\U0001f469\u200d\U0001f467 perhaps.", "Rain."]
-STARTS_WITHIN = 300  # seconds: at first it builds its database
 
 
 class LabelStudio:
@@ -61,53 +57,20 @@ class LabelStudio:
 
 
 @contextmanager
-def started(program: str, folder: Path) -> Iterator[LabelStudio]:
+def started(program: str | Path, folder: Path) -> Iterator[LabelStudio]:
     """Label Studio with an empty database."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{(port := free_port())}"
     token = secrets.token_hex(20)
     arguments = ["--data-dir", str(folder), "--port", str(port), "--internal-host", "127.0.0.1", "--no-browser"]
     user = ["--username", "drill@example.org", "--password", secrets.token_hex(8), "--user-token", token]
     environment = {
-        **os.environ,
         "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",
         "COLLECT_ANALYTICS": "false",
         "ML_BLOCK_LOCAL_IP": "false",  # this machine is where the service is
         "SSRF_PROTECTION_ENABLED": "false",  # and where its webhook is
     }
-    log = (folder / "log.txt").open("w")
-    process = subprocess.Popen(
-        [program, "start", *arguments, *user], stdout=log, stderr=log, env=environment, start_new_session=True
-    )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        _wait(f"{address}/health", process, folder / "log.txt")
+    with running([program, "start", *arguments, *user], folder / "log.txt", environment, f"{address}/health"):
         yield LabelStudio(address, token)
-    finally:
-        process.terminate()
-        process.wait(60)
-        log.close()
-
-
-def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + STARTS_WITHIN
-    while time.monotonic() < until:
-        try:
-            urllib.request.urlopen(address, timeout=5).close()
-            return
-        except OSError:
-            if process.poll() is not None:
-                break
-            time.sleep(1)
-    raise SystemExit(f"Label Studio did not start:\n{log.read_text()[-3000:]}")
-
-
-def installed(folder: Path) -> str:
-    """The program in a new environment."""
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    subprocess.run([folder / "bin" / "pip", "install", "--quiet", "label-studio"], check=True)
-    return str(folder / "bin" / "label-studio")
 
 
 def drill(studio: LabelStudio, folder: Path) -> None:
@@ -159,7 +122,8 @@ def main() -> None:
     """Run the drill."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        program = sys.argv[1] if len(sys.argv) > 1 else installed(folder / "environment")
+        given = sys.argv[1] if len(sys.argv) > 1 else None
+        program = given or installed(folder / "environment", "label-studio") / "label-studio"
         (folder / "data").mkdir()
         with started(program, folder / "data") as studio:
             drill(studio, folder)

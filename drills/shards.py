@@ -28,8 +28,9 @@ from typing import Any
 
 import zerotag
 from drills.drill import Attempt, Drill, Problem
-from zerotag.bulk.markers import Markers, Running
-from zerotag.bulk.plan import read_plan
+from drills.process_tree import ProcessTree
+from zerotag.bulk.shards.markers import Markers, Running
+from zerotag.bulk.shards.plan import read_plan
 from zerotag.io.stores import LocalStore
 
 _HANGS = 3_600.0  # seconds
@@ -37,12 +38,14 @@ _LINES = 100_000  # of a drill
 _KILLS = 10  # until it is let go to its end
 _NODE_AFTER = 5  # kills of workers a node is lost
 _WORKERS = 2
+_FLAT = 1.1  # a worker's memory in its last quarter, by that in its second
 _HAS_RAY = importlib.util.find_spec("ray") is not None
 _ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": str(Path(zerotag.__file__).parents[1]),
     "OMP_NUM_THREADS": "1",
     "RAY_DEDUP_LOGS": "0",
+    "RAY_worker_niceness": "0",  # that of plain processes
 }
 
 
@@ -62,6 +65,8 @@ class Timings:
     killed: float
     peak_megabytes: float
     """Of the process that used most memory."""
+    memory_growth: float
+    """Of the worker whose memory grew most from the second quarter of its life to the last, as a ratio."""
 
 
 Way = Callable[[Path, int, random.Random, int], tuple[float, int, int]]
@@ -100,20 +105,26 @@ def _measure(folder: Path, lines: int, kills: int, draw: random.Random) -> tuple
     one = _timed(lambda: _zerotag("label", "model", "lines.txt", "--out", "one.jsonl", "--device", "cpu", cwd=folder))
     expected = _digest(folder / "one.jsonl")
     plan = _timed(lambda: _zerotag(*_planned("plain"), cwd=folder))
-    plain = _timed(lambda: _together(["label", "--plan", "plain/plan.json"], _WORKERS, folder))
+    with ProcessTree() as tree:
+        plain = _timed(lambda: _together(["label", "--plan", "plain/plan.json"], _WORKERS, folder))
+    courses = tree.courses
     problems = [_difference(folder, "plain", expected)]
     with_ray = None
     if _HAS_RAY:
         _zerotag(*_planned("ray"), cwd=folder)
-        with cluster(_WORKERS) as nodes:
+        with cluster(_WORKERS) as nodes, ProcessTree() as tree:
             with_ray = _timed(lambda: _zerotag(*_on_ray("ray", nodes), cwd=folder))
+        courses += tree.courses
         problems.append(_difference(folder, "ray", expected))
     _zerotag(*_planned("killed"), cwd=folder)
     seconds, nodes_lost, killed = (_with_ray if _HAS_RAY else _with_plain_processes)(folder, kills, draw, _WORKERS)
     problems.append(_difference(folder, "killed", expected))
     count = len(read_plan(LocalStore(folder / "killed")).shards)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    timings = Timings(lines, count, killed, nodes_lost, _WORKERS, plan, one, plain, with_ray, seconds, peak)
+    growth = max((one.ended / one.begun for one in courses), default=1.0)
+    if growth > _FLAT:
+        problems.append(Problem("crash", f"the memory of a worker grew by {growth - 1:.0%}"))
+    timings = Timings(lines, count, killed, nodes_lost, _WORKERS, plan, one, plain, with_ray, seconds, peak, growth)
     return timings, [problem for problem in problems if problem]
 
 

@@ -102,7 +102,7 @@ def _prepare_training(folder: Path) -> None:
 def _train(folder: Path) -> None:
     from dataclasses import replace
 
-    from zerotag.config import PRESETS
+    from zerotag.presets import PRESETS
 
     model, training = PRESETS["default"]
     PRESETS["default"] = model, replace(training, teacher_epochs=1)
