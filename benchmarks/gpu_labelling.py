@@ -59,13 +59,13 @@ def peer(device: torch.device, task: str, *, quick: bool) -> Callable[[list[str]
     return run
 
 
-def label_file(made: WordLabeller, source: Path, out: Path, hosts: object) -> None:
+def label_file(made: WordLabeller, source: Path, out: Path, pool: object) -> None:
     """What `zerotag label` does, once the model is loaded and workers have started."""
     from zerotag.bulk.inputs import Inputs
     from zerotag.bulk.journal import unfinished
     from zerotag.bulk.pipeline import Overlap
     from zerotag.bulk.run import Run, label_to_file
-    from zerotag.bulk.workers import Hosts
+    from zerotag.bulk.workers import WorkerPool
     from zerotag.explain import create
     from zerotag.io import Columns, Source
     from zerotag.io.writers.appendable import Encoder, Form
@@ -79,7 +79,7 @@ def label_file(made: WordLabeller, source: Path, out: Path, hosts: object) -> No
         label_names=made.label_names,
         rules=made.rules,
         at_once=AT_ONCE,
-        overlap=Overlap(hosts, made.predictor, made.aligner) if isinstance(hosts, Hosts) else None,
+        overlap=Overlap(pool, made.predictor, made.aligner) if isinstance(pool, WorkerPool) else None,
     )
     style = Style(label_names=made.label_names, rules=made.rules, title="")
     with unfinished(out, {"benchmark": str(source)}, resume=False, overwrite=True) as output:
@@ -88,7 +88,7 @@ def label_file(made: WordLabeller, source: Path, out: Path, hosts: object) -> No
 
 def from_text_to_lines(device: torch.device, options: argparse.Namespace) -> list[dict[str, object]]:
     """Rates of everybody, measured in turn."""
-    from zerotag.bulk.workers import Hosts
+    from zerotag.bulk.workers import WorkerPool
 
     sentences = texts(options.sentences)
     few = sentences[: options.peer_sentences]
@@ -102,9 +102,9 @@ def from_text_to_lines(device: torch.device, options: argparse.Namespace) -> lis
             runs[f"pipeline, {what}"] = (lambda c=classify: c(few, out)), len(few)
         for name, depth in (("full", LAYERS), ("half", LAYERS // 2)):
             made = labeller(depth, device, quick=options.quick)
-            hosts = opened.enter_context(Hosts(made, options.workers))
-            hosts.wait()
-            runs[f"{name} depth"] = (lambda m=made, h=hosts: label_file(m, source, out, h)), len(sentences)
+            pool = opened.enter_context(WorkerPool(made, options.workers))
+            pool.wait()
+            runs[f"{name} depth"] = (lambda m=made, h=pool: label_file(m, source, out, h)), len(sentences)
             runs[f"{name} depth, one process"] = (lambda m=made: label_file(m, some, out, None)), len(few)
         seconds: dict[str, list[float]] = {name: [] for name in runs}
         for number in range(options.rounds + 1):
@@ -171,18 +171,18 @@ def forward_pass(
     import torch
 
     from zerotag.inference.torch_predictor import attention_without_plans, evaluating, precision, token_budget
-    from zerotag.modeling.bf16_copy import lean
+    from zerotag.modeling.bf16_copy import for_inference
     from zerotag.modeling.network import TensorBatch
     from zerotag.text.batching import by_token_budget
     from zerotag.text.segmentation import split
-    from zerotag.text.subwords import Frame, SubWords
+    from zerotag.text.subwords import SubWords
 
     made = labeller(depth, device, quick=options.quick)
     encoded = made.aligner.encode([split(text) for text in texts(64 if options.quick else AT_ONCE)])
-    subwords, frame = SubWords.of(encoded, made.aligner.capacity), Frame.of(made.aligner)
+    subwords, frame = SubWords.of(encoded, made.aligner.capacity), made.aligner.frame
     lengths = subwords.lengths + frame.size
     groups = by_token_budget([(1, length) for length in lengths.tolist()], token_budget(device))
-    batches = [TensorBatch.of(frame.batch(subwords, np.array(group)), device) for group in groups]
+    batches = [TensorBatch.of(subwords.batch(frame, np.array(group)), device) for group in groups]
     padded = sum(batch.input_ids.numel() for batch in batches)
 
     shape = made.network.encoder.config
@@ -190,7 +190,7 @@ def forward_pass(
     per_token = depth * (2 * (4 * width**2 + 2 * width * inner) + 4 * width * lengths)  # attention grows with length
     work = float((per_token * lengths).sum()) / 1e12
 
-    network = lean(made.network) if device.type == "cuda" else made.network
+    network = for_inference(made.network) if device.type == "cuda" else made.network
 
     @torch.inference_mode()
     def as_it_was() -> None:

@@ -37,7 +37,8 @@ from transformers import (
     TrainingArguments,
 )
 
-from zerotag.config import PLAIN, ModelConfig
+from zerotag.config import ModelConfig
+from zerotag.presets import PLAIN
 from zerotag.training.recipe import Progress, train
 from zerotag.training.steps import Speedups, Steps
 from zerotag.types import Corpus

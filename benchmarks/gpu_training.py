@@ -33,7 +33,8 @@ from transformers import (
     TrainingArguments,
 )
 
-from zerotag.config import PLAIN, PRESETS, ModelConfig, TrainConfig
+from zerotag.config import ModelConfig, TrainConfig
+from zerotag.presets import PLAIN, PRESETS
 from zerotag.text.segmentation import split
 from zerotag.training.recipe import Progress, train
 from zerotag.types import Corpus, Example

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,17 +35,36 @@ def texts(count: int, *, seed: int = 0) -> list[str]:
 
 
 def tokenizer_and_shape(*, quick: bool) -> tuple[PreTrainedTokenizerBase, MPNetConfig]:
-    """Those of all-mpnet-base-v2 in the folder ZEROTAG_ENCODERS; for a quick look a tiny one of its kind."""
+    """Those of all-mpnet-base-v2 in the folder ZEROTAG_ENCODERS, or made up if it is not there; a tiny one if quick."""
     from transformers import AutoConfig, AutoTokenizer, MPNetConfig
 
     folder = Path(os.environ.get("ZEROTAG_ENCODERS", "."), ENCODER)
-    if not quick:
+    if folder.is_dir() and not quick:
         return AutoTokenizer.from_pretrained(folder), AutoConfig.from_pretrained(folder)
-    from zerotag.modeling.encoders import packaged_folder
-
-    tokenizer = AutoTokenizer.from_pretrained(packaged_folder())
+    tokenizer = _made_up_tokenizer()
+    if not quick:
+        return tokenizer, MPNetConfig()  # whose defaults are its shape
     tiny = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64}
     return tokenizer, MPNetConfig(vocab_size=len(tokenizer), **tiny)
+
+
+def _made_up_tokenizer() -> PreTrainedTokenizerBase:
+    """A tokenizer of the same kind that knows the frequent words of the demo corpus and spells the others."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    counted = Counter(" ".join(texts(20_000)).lower().split())
+    known = [word for word, count in counted.most_common(2_000) if word.isalpha()]
+    signs = sorted({character for word in counted for character in word})
+    pieces = [*special, *dict.fromkeys([*signs, *known, *(f"##{sign}" for sign in signs)])]
+    model = models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="<unk>")
+    made = Tokenizer(model)
+    made.normalizer = normalizers.BertNormalizer(lowercase=True)
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
+    names = dict(zip(("bos_token", "pad_token", "eos_token", "unk_token", "mask_token"), special, strict=True))
+    return PreTrainedTokenizerFast(tokenizer_object=made, **names)
 
 
 def encoder_folder(scratch: Path, *, quick: bool) -> Path:

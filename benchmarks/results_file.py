@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import platform
+import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +35,7 @@ def write_results(
         "machine": machine or this_machine(),
         "versions": versions(),
         "date": datetime.now(UTC).date().isoformat(),
+        "commit": commit(),
     }
     folder = folder or RESULTS
     folder.mkdir(parents=True, exist_ok=True)
@@ -41,6 +43,13 @@ def write_results(
     with whole_file(path) as file:
         file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     return path
+
+
+def commit() -> str:
+    """The commit that was measured, with a + if files differ from it; empty outside a repository."""
+    command = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
 
 
 def this_machine() -> str:

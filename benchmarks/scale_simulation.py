@@ -1,8 +1,8 @@
 """How long shards take on many machines: a simulation of workers that take shards, are slow, and fail.
 
-`python benchmarks/scale_simulation.py` writes results/scale_simulation.json. Its last row checks the simulation: the
-shards of a plan are done here by several processes, and the seconds that each shard took, from its marker, are given to
-as many simulated workers.
+`python benchmarks/scale_simulation.py` writes results/scale_simulation.json. Its last rows check the simulation: the
+shards of a plan are done here by several processes, and by a cluster of Ray where that is installed, and the seconds
+that each shard took, from its marker, are given to as many simulated workers.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
 
@@ -118,8 +119,8 @@ def _row(what: str, peer: float | None, ours: float) -> dict[str, object]:
     }
 
 
-def check(lines: int, workers: int) -> dict[str, object]:
-    """Measured here, against what the simulation says of the same shards."""
+def check(lines: int, workers: int, *, ray: bool) -> dict[str, object]:
+    """Measured here, by processes or by workers of Ray, against what the simulation says of the same shards."""
     sys.path[:0] = [str(_ROOT), str(_ROOT / "tests")]
     from drills.shards import prepare
 
@@ -132,9 +133,8 @@ def check(lines: int, workers: int) -> dict[str, object]:
         subprocess.run(planned, cwd=folder, env=environment, check=True, capture_output=True)
         began = time.time()
         command = [*zerotag, "--plan", "out/plan.json"]
-        started = [
-            subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.DEVNULL) for _ in range(workers)
-        ]
+        commands = [[*command, "--engine", "ray", "--workers", str(workers)]] if ray else [command] * workers
+        started = [subprocess.Popen(one, cwd=folder, env=environment, stderr=subprocess.DEVNULL) for one in commands]
         codes = [one.wait() for one in started]
         markers = sorted((folder / "out" / "done").glob("*.json"))
         measured = max(marker.stat().st_mtime for marker in markers) - began
@@ -144,7 +144,10 @@ def check(lines: int, workers: int) -> dict[str, object]:
     load = first - min(seconds)
     simulated = seconds_needed(seconds, Fleet(workers=workers, load=load), random.Random(0))
     return _row(
-        f"seconds, {len(seconds)} shards by {workers} processes here, against the simulation", simulated, measured
+        f"seconds, {len(seconds)} shards by {workers} {'workers of Ray' if ray else 'processes'} here, "
+        "against the simulation",
+        simulated,
+        measured,
     )
 
 
@@ -160,7 +163,9 @@ def main() -> None:
         for row in labelling
         if row["what"].startswith("sentences/s, text in, JSON lines out, half depth; pipeline for words")
     }
-    print(write_results("scale_simulation", [*rows(rate), check(asked.lines, 2)], folder=asked.out))
+    engines = [False, True] if find_spec("ray") else [False]
+    checks = [check(asked.lines, 2, ray=ray) for ray in engines]
+    print(write_results("scale_simulation", [*rows(rate), *checks], folder=asked.out))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerotag.research.compare.messages import Failed, Finished, Group, Heartbeat, Tell
+from zerotag.research.compare.experiment import Method, Run
+from zerotag.research.compare.messages import Failed, Finished, Group, Heartbeat, Said, Tell
 
 
 @dataclass(frozen=True)
@@ -43,3 +44,24 @@ class ObedientBench:
                 case _:
                     (self.log / run.name).write_text(str(os.getpid()))
                     tell(Finished(run, "good"))
+
+
+def run(method: str, training: str | None = None, *, corpus: str = "fce", seed: int = 1) -> Run:
+    return Run(corpus, Method(method, training, "native", "fixed", (seed,), None, None, method, False, "", False), seed)
+
+
+def group(*methods: str, training: str | None = None) -> Group:
+    return Group("fce", training, 1, tuple(run(method, training) for method in methods))
+
+
+class Ear:
+    def __init__(self) -> None:
+        self.finished: list[str] = []
+        self.failed: dict[str, str] = {}
+
+    def hear(self, message: Said | Finished | Failed) -> None:
+        match message:
+            case Finished(run, _):
+                self.finished.append(run.method.name)
+            case Failed(run, reason):
+                self.failed[run.method.name] = reason

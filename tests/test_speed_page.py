@@ -65,7 +65,17 @@ def test_what_the_page_has(speed_page: ModuleType, tmp_path: Path) -> None:
     assert "| late & <slow> | 2 | 1 | 0.5 | ≥ 0.9 | **missed** |" in page
     assert "| alone |  | 7 |  |  |  |" in page
     assert "`benchmarks/other.py`, 2030-01-01, a machine; torch 9." in page
-    drawing = ElementTree.fromstring(speed_page.picture(found))
-    texts = [element.text for element in drawing.iter("{http://www.w3.org/2000/svg}text")]
-    assert "late & <slow>" in texts
-    assert "alone" not in texts
+
+
+def test_the_picture_has_five_tasks_in_one_unit(speed_page: ModuleType) -> None:
+    drawing = ElementTree.fromstring(speed_page.picture(speed_page.read_all()))
+    shapes = [*drawing.iter("{http://www.w3.org/2000/svg}rect")]
+    width = {
+        kind: [float(one.get("width", 0)) for one in shapes if one.get("class") == kind] for kind in ("ours", "peer")
+    }
+    assert len(width["ours"]) == len(width["peer"]) == 5
+    assert all(0 < peer < ours for ours, peer in zip(*width.values(), strict=True))
+    texts = [str(one.text) for one in drawing.iter("{http://www.w3.org/2000/svg}text")]
+    rows = {(one.name, row.what): row for one in speed_page.read_all() for row in one.results}
+    lime = rows["explaining", "LIME, 5,000 samples, all-mpnet-base-v2, half depth: explanations/minute"]
+    assert f"{lime.ours / 60:.0f} ({lime.ratio:.0f}×)" in texts
