@@ -111,6 +111,61 @@ interface Verdict {
   strength: (word: number) => number;
 }
 
+/** A word that carries a label somewhere. */
+interface Entry {
+  word: string;
+  marked: number;
+  occurrences: number;
+  sentences: number;
+  mean: number;
+  hits: Hit[];
+}
+
+interface Hit {
+  unit: Unit;
+  word: number;
+  score: number;
+}
+
+/** What is counted for a word while a corpus is gone through. */
+interface Found {
+  forms: Map<string, number>;
+  units: Set<Unit>;
+  marked: number;
+  total: number;
+  hits: Hit[];
+}
+
+/** The words of a label, and how much there is of all. */
+interface Lexicon {
+  sentences: number;
+  positive: number;
+  words: number;
+  marked: number;
+  entries: Entry[];
+}
+
+interface Share {
+  value: number;
+  low: number;
+  high: number;
+}
+
+/** What each of 101 thresholds finds in sentences that were looked at. */
+interface Expected {
+  sentences: number;
+  precision: Share[];
+  recall: Share[];
+  best: { low: number; high: number };
+}
+
+/** Of a sentence: how many words reach each threshold, how many of them rightly, and how many there are to find. */
+interface Counts {
+  reaching: number[];
+  hits: number[];
+  gold: number;
+}
+
 /** A correction: the word, the label, yes or no. */
 type Mark = [number, string, boolean];
 
@@ -122,7 +177,8 @@ interface View {
 
 interface Item {
   unit: Unit;
-  li: HTMLLIElement;
+  /** Only while it is near the window. */
+  li: HTMLLIElement | null;
   view: View | null;
   stale: boolean;
   /** Its place in the text, from 0. */
@@ -213,8 +269,9 @@ interface Check {
 }
 
 interface JobProgress {
-  epoch: number;
-  epochs: number;
+  /** Of a training alone. */
+  epoch?: number;
+  epochs?: number;
   steps_done: number;
   steps: number;
   seconds_left?: number;
@@ -227,7 +284,9 @@ interface JobResult {
   sentences: { train: number; dev: number } & number;
   seen_before?: boolean;
   before?: { f1: number };
-  after?: { f1: number };
+  /** By what learnt, of which the best was taken; none where none was better. */
+  after?: Record<string, { f1: number }>;
+  way?: string | null;
   thresholds?: Record<string, [number, number]>;
   changed?: { word: string; label: string; marked: boolean; count: number }[];
 }
@@ -246,7 +305,9 @@ interface Job {
 /** A sentence that was corrected: what a person said, and the sentence as the library reads it. */
 interface CorrectionRecord {
   marks: Mark[];
-  example: object;
+  /** By label the words that had it when somebody first looked at the sentence. */
+  shown?: Record<string, number[]>;
+  example: { words: string[] };
 }
 
 /** What a link holds. */
@@ -257,6 +318,15 @@ interface PageState {
   label: string | null;
   thresholds: [string, number][];
   corrections: [number, ...Mark][];
+}
+
+/** What a tab holds, as its browser keeps it: what a link holds, unchecked, and the table its texts are from. */
+interface Draft {
+  tab: string;
+  saved: number;
+  name?: string;
+  table?: string;
+  choice?: TableChoice;
 }
 
 /** The elements of index.html by id. */
@@ -274,6 +344,7 @@ interface PageElements {
   example: HTMLButtonElement;
   open: HTMLButtonElement;
   clear: HTMLButtonElement;
+  "last-text": HTMLButtonElement;
   file: HTMLInputElement;
   count: HTMLElement;
   controls: HTMLElement;
@@ -337,6 +408,10 @@ interface PageElements {
   "none-listed": HTMLElement;
   "list-all": HTMLButtonElement;
   legend: HTMLElement;
+  views: HTMLElement;
+  "view-sentences": HTMLInputElement;
+  "view-words": HTMLInputElement;
+  corpus: HTMLElement;
   hint: HTMLElement;
   "hint-close": HTMLButtonElement;
   "left-out": HTMLElement;
@@ -354,9 +429,11 @@ interface PageElements {
   "corrections-use": HTMLElement;
   "corrections-tsv": HTMLButtonElement;
   "corrections-jsonl": HTMLButtonElement;
+  "corrections-labelstudio": HTMLButtonElement;
   undo: HTMLButtonElement;
   discard: HTMLButtonElement;
   drop: HTMLElement;
+  "drop-kinds": HTMLElement;
   tip: HTMLElement;
   toast: HTMLElement;
   live: HTMLElement;

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zerotag.research.compare.cells import flagged
-from zerotag.research.compare.experiment import read_experiment
+from zerotag.research.compare.experiment_file import read_experiment
 from zerotag.research.compare.published import CORPUS_TITLES, best_without_word_labels
 
 ROOT = Path(__file__).parents[2]
@@ -74,6 +74,13 @@ TABLES = {
         ),
         ("sentence_f1", "word_f1", "map"),
     ),
+    "laptop": Table(
+        (
+            Row("zerotag", "laptop", "zerotag"),
+            Row("lexical baseline", "laptop", "lexical baseline"),
+        ),
+        ("sentence_f1", "word_f1", "map"),
+    ),
     "methods": Table(
         (
             *(
@@ -106,7 +113,7 @@ def filled_in(text: str, draw: Callable[[str], str] | None = None) -> str:
 
 def markdown(table: Table) -> str:
     """The table in Markdown, and below it what its cells are and how many seeds they are means of."""
-    corpora = list(_summary("record"))
+    corpora = list(_summary(next(row.experiment for row in table.rows if row.experiment)))
     titles = [*(CORPUS_TITLES.get(corpus, corpus) for corpus in corpora), *(["minutes"] if table.minutes else [])]
     lines = [f"| | {' | '.join(titles)} |", f"|---|{'---:|' * len(titles)}"]
     seeds: set[int] = set()
@@ -165,8 +172,8 @@ def _title(row: Row) -> str:
 def _legend(table: Table, seeds: set[int], marks: bool) -> Iterator[str]:
     names = " / ".join(_SHORT[measure] for measure in table.measures)
     counts = sorted(seeds)
-    means = f"{counts[0]} seeds" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} seeds"
-    yield f"{names[:1].upper()}{names[1:]} in percent, test sets, means of {means}."
+    means = f"means of {counts[0]} seeds" if len(counts) == 1 else f"means of {counts[0]} to {counts[-1]} seeds"
+    yield f"{names[:1].upper()}{names[1:]} in percent, test sets, {'one seed' if counts == [1] else means}."
     if marks:
         yield "† uses word labels."
     if table.minutes:
