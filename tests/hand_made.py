@@ -7,7 +7,8 @@ from typing import Any
 
 from zerotag.evaluation.cost import Cost
 from zerotag.evaluation.report import Measures
-from zerotag.research.compare.experiment import Experiment, Run, read_experiment
+from zerotag.research.compare.experiment import Experiment, Run
+from zerotag.research.compare.experiment_file import read_experiment
 from zerotag.research.compare.record import ExampleRecord, Record, SentenceRecord, TrainingRecord, write_record
 from zerotag.research.compare.results import run_path
 
@@ -109,7 +110,7 @@ def record(
         scorer=run.method.scorer,
         test={"macro": measures, "labels": {"error": {"measures": measures, "counts": {}, "rule": rule}}},
         faithfulness={},
-        dev_words=None,
+        dev=None,
         cost=Cost(seconds_per_1000=1.5, passes_per_1000=1000.0),
         test_indices=test_indices,
         sentences={"error": SentenceRecord(*counts, average_precisions=list(precisions))} if scores_words else {},

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from importlib.metadata import distribution
 from pathlib import Path
@@ -82,6 +83,16 @@ def test_the_wheel_works_where_nothing_else_of_the_repository_is(wheel: Path, tm
     run(sys.executable, "-m", "zerotag", "report", "model", "new.txt", "--out", "report.html")
     script = next(one for one in distribution("zerotag").entry_points if one.name == "zerotag")
     assert run(sys.executable, "-c", f"import {script.module} as m; print(callable(m.{script.attr}))") == "True\n"
+
+
+def test_the_guide_names_every_extra() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    guide = (ROOT / "docs" / "guides" / "install.md").read_text(encoding="utf-8")
+    table = "".join(re.findall(r"^\| (`.*?) \|", guide, flags=re.MULTILINE))
+    installed = re.findall(r"'zerotag\[(.*?)\]'", guide)
+    assert {"minilm", *re.findall(r"`([\w-]+)`", table)} == {*extras} - {"dev", "docs"}
+    assert installed
+    assert all({*names.split(",")} <= {*extras} for names in installed)
 
 
 def instructions() -> list[tuple[str, str]]:

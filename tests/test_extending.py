@@ -42,10 +42,10 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (meta / "entry_points.txt").write_text("\n".join(groups))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
-    registry._of_others.cache_clear()
+    registry.plugins.cache_clear()
     tiny.labeller().save_pretrained(tmp_path / "model")
     yield tmp_path
-    registry._of_others.cache_clear()
+    registry.plugins.cache_clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "my_package"]:
         del sys.modules[name]
 
@@ -99,7 +99,7 @@ def test_a_head_and_an_encoder(model: dict[str, Any], package: Path, capsys: pyt
     words = zerotag.load("trained").label("the pump may run perhaps .").words
     assert [word.text for word in words if word.label] == ["may", "perhaps"]
     (package / "my_package-1.0.dist-info" / "entry_points.txt").write_text("")
-    registry._of_others.cache_clear()
+    registry.plugins.cache_clear()
     Path("new.txt").write_text("It may rain.\n", encoding="utf-8")
     refused = CommandLine(capsys)("label", "trained", "new.txt")
     assert refused.code == 2

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,14 @@ from commands import CommandLine
 from zerotag.config import ModelConfig, TrainConfig
 from zerotag.modeling import encoders
 from zerotag.training.recipe import train
+from zerotag.types import GoldExample
 
 GUIDES = Path(__file__).parents[1] / "docs" / "guides"
 CHECKED = (
     "../first-result",
     "corpus-report",
     "curves",
+    "documents",
     "evaluating",
     "install",
     "explaining",
@@ -74,8 +77,40 @@ def here(tmp_path: Path, model: Path, encoder: Path, monkeypatch: pytest.MonkeyP
     names = "".join(f"{one.sentence.text},{'rude' if one.labels[0] else 'calm'}\n" for one in toy.gold(60))
     Path("reviews.csv").write_text(f"text,sentiment\n{names}", encoding="utf-8")
     toy.write_tsv(Path("entities.tsv"), toy.gold(40), label="B-CUE")
+    as_conll = Path("entities.tsv").read_text(encoding="utf-8").replace("\t", " NN ")
+    Path("entities.conll").write_text(f"-DOCSTART- -X- O\n\n{as_conll}", encoding="utf-8")
+    toy.write_tsv(Path("cues.tsv"), toy.gold(20, seed=4), label="cue")
+    write_hub_file(Path("entities.parquet"), toy.gold(40))
+    write_exports(Path("export.json"), Path("export.jsonl"), gold)
+    Path("articles.csv").write_text('id,text\n1,"It works. It may fail."\n2,\n', encoding="utf-8")
     Path("comments.csv").write_text(f"comment,toxic\n{rows}", encoding="utf-8")
     return tmp_path
+
+
+def write_exports(labelstudio: Path, doccano: Path, gold: Sequence[GoldExample]) -> None:
+    """What people made of suggestions, as two annotation tools export it."""
+    tasks, lines = [], []
+    for one in gold:
+        marked = [span for span, flags in zip(one.sentence.spans, one.word_labels or (), strict=True) if any(flags)]
+        spans = [
+            {"type": "labels", "value": {"start": start, "end": end, "labels": ["hedge"]}} for start, end in marked
+        ]
+        tasks.append({"data": {"text": one.sentence.text}, "annotations": [{"result": spans}]})
+        lines.append(json.dumps({"text": one.sentence.text, "label": [[*span, "hedge"] for span in marked]}))
+    labelstudio.write_text(json.dumps(tasks), encoding="utf-8")
+    doccano.write_text("\n".join(lines), encoding="utf-8")
+
+
+def write_hub_file(path: Path, gold: Sequence[GoldExample]) -> None:
+    """Words and tags by number, as the hub has them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    names = {"feature": {"names": ["O", "B-CUE"], "_type": "ClassLabel"}, "_type": "List"}
+    told = json.dumps({"info": {"features": {"ner_tags": names}}})
+    tags = [[int(word[0]) for word in one.word_labels or ()] for one in gold]
+    table = pa.table({"tokens": [[*one.sentence.words] for one in gold], "ner_tags": tags})
+    pq.write_table(table.replace_schema_metadata({"huggingface": told}), path)
 
 
 @pytest.mark.parametrize("name", CHECKED)

@@ -92,9 +92,9 @@ def test_batches_do_not_change_scores(labeller: WordLabeller) -> None:
 def test_many_texts_with_a_bar(labeller: WordLabeller, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[tuple[float, float | None]] = []
     monkeypatch.setattr(LiveBar, "draw", lambda _self, _words, done, total: drawn.append((done, total)))
-    texts = ["the pump may leak"] * 1_000
-    assert len(labeller.label(texts)) == 1_000
-    assert drawn == [(done, 1_000) for done in range(100, 1_001, 100)]
+    texts = ["the pump may leak"] * 3_000
+    assert len(labeller.label(texts)) == 3_000
+    assert drawn == [(done, 3_000) for done in (1_024, 2_048, 3_000)]
     drawn.clear()
     labeller.label(texts, progress=False)
     labeller.label(texts[:999])

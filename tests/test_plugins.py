@@ -28,9 +28,9 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder of the package, which this process can import."""
     folder = plugin_package.install(tmp_path / "site")
     monkeypatch.syspath_prepend(folder)
-    registry._of_others.cache_clear()
+    registry.plugins.cache_clear()
     yield folder
-    registry._of_others.cache_clear()
+    registry.plugins.cache_clear()
     sys.modules.pop("loud", None)
 
 

@@ -17,7 +17,7 @@ def paths(monkeypatch: pytest.MonkeyPatch) -> Registry[object]:
         "plain": EntryPoint("plain", "pathlib:PureWindowsPath", "zerotag.paths"),
         "broken": EntryPoint("broken", "no_such_package:thing", "zerotag.paths"),
     }
-    monkeypatch.setattr(registry, "_of_others", lambda group: entries if group == "zerotag.paths" else {})
+    monkeypatch.setattr(registry, "plugins", lambda group: entries if group == "zerotag.paths" else {})
     return Registry("path", {"plain": "pathlib:PurePath"})
 
 

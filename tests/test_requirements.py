@@ -19,6 +19,7 @@ ASKED = {
     "build.lock": [],
     "tools.lock": [],
     "runtime.lock": RUNTIME_EXTRAS,
+    "distributed.lock": ("ray", "spark", "storage"),  # beside the development environment, which has the others
     "dev.lock": (*RUNTIME_EXTRAS, *OPTIONAL_EXTRAS, "dev", "docs"),
 }
 
@@ -49,7 +50,7 @@ def test_every_package_has_hashes_and_none_an_address(lock: Path) -> None:
     assert "://" not in lock.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("lock", ["runtime.lock", "dev.lock"])
+@pytest.mark.parametrize("lock", ["runtime.lock", "dev.lock", "distributed.lock"])
 def test_what_the_project_asks_for_is_pinned(lock: str) -> None:
     asked = [*PROJECT["project"]["dependencies"]]
     for extra in ASKED[lock]:
