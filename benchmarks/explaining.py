@@ -26,6 +26,7 @@ from made_up import LAYERS, labeller, texts
 from results_file import row, write_results
 
 from zerotag.explain import create
+from zerotag.explain.adaptive_lime import ERROR, AdaptiveLimeScorer
 from zerotag.explain.lime import LimeScorer, linear_weights
 from zerotag.explain.masking import Masker, Versions
 from zerotag.inference.torch_predictor import best_device, precision
@@ -116,6 +117,7 @@ def measure(made: WordLabeller, sentences: Sequence[Sequence[str]], options: arg
     package = Package(made, options.samples, device)
     mask = made.tokenizer.mask_token_id
     ours = LimeScorer(made.network, made.aligner, mask, samples=options.samples)
+    adaptive = AdaptiveLimeScorer(made.network, made.aligner, mask, samples=options.samples)
     native = create("native", made)
     as_sentences = [Sentence.from_words(words) for words in sentences]
     package.explain(sentences[0], 0)
@@ -134,6 +136,11 @@ def measure(made: WordLabeller, sentences: Sequence[Sequence[str]], options: arg
         start = perf_counter()
         found = [scored.word_scores[:, 0] for scored in ours.score(as_sentences)]
         rounds.append((perf_counter() - start) / len(sentences))
+    fewer = []
+    for _ in range(options.rounds):
+        start = perf_counter()
+        close = [scored.word_scores[:, 0] for scored in adaptive.score(as_sentences)]
+        fewer.append((perf_counter() - start) / len(sentences))
     many = as_sentences * options.repeats
     own = []
     for _ in range(options.rounds):
@@ -143,10 +150,12 @@ def measure(made: WordLabeller, sentences: Sequence[Sequence[str]], options: arg
     return {
         "package": mean(taken),
         "ours": median(rounds),
+        "adaptive": median(fewer),
         "native": median(own),
         "same": max(same),
         "alike": mean(alike(a, b) for a, b in zip(found, explained, strict=True)),
         "again": mean(again),
+        "off": float(np.sqrt(np.mean(np.concatenate([a - b for a, b in zip(close, found, strict=True)]) ** 2))),
     }
 
 
@@ -166,6 +175,7 @@ def main() -> None:
     found = measure(made, sentences, options)
     print(f"weights on the same samples differ by at most {found['same']:.2e}; correlation of explanations:")
     print(f"  ours with the package's {found['alike']:.4f}, the package's with itself, reseeded {found['again']:.4f}")
+    print(f"adaptive LIME's weights are {found['off']:.4f} off those by {options.samples:,} samples, in the square mean")
     agreement = {key: found[key] for key in ("same", "alike", "again")}
     rows = [
         row(
@@ -174,6 +184,12 @@ def main() -> None:
             60 / found["ours"],
             "≥ 30",
             agreement=agreement,
+        ),
+        row(
+            f"adaptive LIME, standard errors of {ERROR} at most, {name}: explanations/minute",
+            60 / found["package"],
+            60 / found["adaptive"],
+            off=found["off"],
         ),
         row(
             f"the model's own word scores, {name}: sentences/s, LIME against them",

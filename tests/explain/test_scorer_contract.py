@@ -18,6 +18,7 @@ from zerotag import explain as scorers
 from zerotag.config import ModelConfig
 from zerotag.errors import ZerotagError
 from zerotag.explain import Scorer, masking
+from zerotag.explain.adaptive_lime import AdaptiveLimeScorer
 from zerotag.explain.gradient import IntegratedGradientsScorer
 from zerotag.explain.lime import LimeScorer
 from zerotag.labeller import WordLabeller
@@ -26,7 +27,16 @@ from zerotag.research.bilstm import new_bilstm
 from zerotag.text.segmentation import split
 from zerotag.types import Sentence
 
-METHODS = ["native", "random", "lime", "heads:2.3", "gradient-x-input", "integrated-gradients", "occlusion"]
+METHODS = [
+    "native",
+    "random",
+    "lime",
+    "adaptive-lime",
+    "heads:2.3",
+    "gradient-x-input",
+    "integrated-gradients",
+    "occlusion",
+]
 
 SENTENCES = [
     *(Sentence.from_words(words) for words, _ in tiny.sentences(5)),
@@ -41,6 +51,8 @@ def scorer(method: str, labeller: WordLabeller) -> Scorer:
     # As created, but quicker.
     if method == "lime":
         return LimeScorer(labeller.network, labeller.aligner, MASK, samples=40)
+    if method == "adaptive-lime":
+        return AdaptiveLimeScorer(labeller.network, labeller.aligner, MASK, samples=400)
     if method == "integrated-gradients":
         return IntegratedGradientsScorer(labeller.network, labeller.aligner, MASK, steps=3)
     return scorers.create(method, labeller)
@@ -162,7 +174,7 @@ def test_a_bad_name_is_explained_in_one_line(method: str, message: str) -> None:
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("method", ["lime", "occlusion", "integrated-gradients"])
+@pytest.mark.parametrize("method", ["lime", "adaptive-lime", "occlusion", "integrated-gradients"])
 def test_masking_needs_a_mask_token(method: str) -> None:
     labeller = tiny.labeller()
     labeller.tokenizer.mask_token = None

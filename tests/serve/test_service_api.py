@@ -252,7 +252,7 @@ def test_models(service: Service) -> None:
     one, three, classifier = answer["models"]
     own = {"word_threshold": 0.5, "sentence_threshold": 0.5, "origin": "fixed", "exclusive": False}
     fixed = {**own, "origin": "fixed, as for every method but the model's own"}
-    others = ["occlusion", "gradient-x-input", "integrated-gradients", "lime"]
+    others = ["occlusion", "gradient-x-input", "integrated-gradients", "lime", "adaptive-lime"]
     assert len({one["revision"], three["revision"], classifier["revision"]}) == 3
     assert one == {
         "name": "one",

@@ -7,7 +7,7 @@ a random number of random words, samples are weighted by how like the sentence t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,7 @@ class LimeScorer:
 
     def _plan(self, sentence: Sentence) -> Versions:
         drawn = draw_samples(len(sentence.words), self._samples, draws_for(sentence, self._seed))
-        first, times = _distinct(drawn)
+        first, times = distinct(drawn)
         return Versions(sentence, drawn[first], times)
 
 
@@ -72,26 +72,37 @@ def linear_weights(kept: BoolArray, times: IntArray, probabilities: FloatArray) 
     """Each word's weight for each label, (words, K), from samples that were drawn so many `times`."""
     if not kept.shape[1]:
         return np.zeros((0, probabilities.shape[1]), np.float32)
-    # Cosine distance of a 0/1 vector to the vector of ones: it depends on the number of ones alone.
+    return _ridge(kept, probabilities, likeness(kept) * times).astype(np.float32)
+
+
+def likeness(kept: BoolArray) -> NDArray[np.float64]:
+    """How like the sentence each sample is: cosine distance to it depends on the number of its words alone."""
     distance = 100 * (1 - np.sqrt(kept.mean(axis=1)))
-    likeness = np.sqrt(np.exp(-((distance / KERNEL_WIDTH) ** 2)))
-    return _ridge(kept, probabilities, likeness * times).astype(np.float32)
+    alike: NDArray[np.float64] = np.sqrt(np.exp(-((distance / KERNEL_WIDTH) ** 2)))
+    return alike
 
 
 def _ridge(features: BoolArray, targets: FloatArray, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Coefficients, (features, targets), of a regression with an intercept and a penalty of 1."""
-    shares, roots = weights / weights.sum(), np.sqrt(weights)[:, None]
-    inputs, outputs = roots * (features - shares @ features), roots * (targets - shares @ targets)
+    roots = np.sqrt(weights)[:, None]
+    inputs: NDArray[np.float64] = roots * centred(features, weights)
+    outputs: NDArray[np.float64] = roots * centred(targets, weights)
     samples, words = inputs.shape
-    found: NDArray[np.float64]
+    found: Any  # the stubs of solve forget that these are double
     if words <= samples:
         found = np.linalg.solve(inputs.T @ inputs + np.eye(words), inputs.T @ outputs)
     else:  # the same for less work
         found = inputs.T @ np.linalg.solve(inputs @ inputs.T + np.eye(samples), outputs)
-    return found
+    return np.asarray(found, np.float64)
 
 
-def _distinct(rows: BoolArray) -> tuple[IntArray, IntArray]:
+def centred(values: BoolArray | FloatArray, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Columns less their weighted means, which is what an intercept does."""
+    less: NDArray[np.float64] = values - (weights / weights.sum()) @ values
+    return less
+
+
+def distinct(rows: BoolArray) -> tuple[IntArray, IntArray]:
     """Where each distinct row is first, in order, and how often it is there."""
     packed = np.packbits(rows, axis=1)
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel() if packed.shape[1] else np.zeros(len(rows))

@@ -88,6 +88,7 @@ SCORERS: Registry[ScorerSpec] = Registry(
         "gradient-x-input": "zerotag.explain.gradient:GRADIENT_X_INPUT",
         "integrated-gradients": "zerotag.explain.gradient:INTEGRATED_GRADIENTS",
         "lime": "zerotag.explain.lime:SCORER",
+        "adaptive-lime": "zerotag.explain.adaptive_lime:SCORER",
         "heads": "zerotag.explain.heads:SCORER",
         "random": "zerotag.explain.random:SCORER",
     },

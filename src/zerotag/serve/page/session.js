@@ -14,6 +14,7 @@ const METHOD_NAMES = {
   native: "model scores",
   random: "random",
   lime: "LIME",
+  "adaptive-lime": "LIME, adaptive",
   occlusion: "occlusion",
   "gradient-x-input": "gradient × input",
   "integrated-gradients": "integrated gradients",
