@@ -175,7 +175,7 @@ def main() -> None:
     found = measure(made, sentences, options)
     print(f"weights on the same samples differ by at most {found['same']:.2e}; correlation of explanations:")
     print(f"  ours with the package's {found['alike']:.4f}, the package's with itself, reseeded {found['again']:.4f}")
-    print(f"adaptive LIME's weights are {found['off']:.4f} off those by {options.samples:,} samples, in the square mean")
+    print(f"adaptive LIME differs from that with {options.samples:,} samples by {found['off']:.4f} in the square mean")
     agreement = {key: found[key] for key in ("same", "alike", "again")}
     rows = [
         row(

@@ -12,9 +12,11 @@ from zerotag.evaluation.few_words import (
     Gain,
     LabelledWords,
     best_threshold,
+    first_of_the_best,
     gain,
     log_odds,
     posterior,
+    sentence_losses,
     threshold_from_few_words,
 )
 from zerotag.evaluation.metrics import precision_recall_f1, threshold_from_word_labels
@@ -137,3 +139,22 @@ def test_a_move_that_may_be_chance_is_hardly_made() -> None:
     losses = [f1(right, truth) - f1(tuned(20, truth, right, seed), truth) for seed in range(20)]
     assert np.mean(losses) < 0.005
     assert max(losses) < 0.015
+
+
+def test_losses_of_sentences_are_those_of_their_words() -> None:
+    words = LabelledWords(np.zeros(3, np.float32), np.array([1.0, 0, 1]), np.array([1.0, 1, 2]), np.array([2, 1]))
+    found = sentence_losses(np.log([3.0, 1, 1 / 3]), words)  # chances of 3/4, 1/2 and 1/4
+    np.testing.assert_allclose(found, [np.log(4 / 3) + np.log(2), 2 * np.log(4)])
+
+
+@pytest.mark.parametrize(
+    ("second", "chosen"),
+    [
+        ([0.9, 1.1, 1.0, 0.9], 0),  # better by 0.025, the standard error being 0.041
+        ([0.9, 1.1, 0.9, 0.9], 1),  # by 0.05, it being 0.043
+        ([1.0, 1.0, 1.0, 1.0], 0),
+        ([1.1, 1.1, 1.1, 1.1], 0),
+    ],
+)
+def test_the_most_cautious_within_a_standard_error_of_the_best(second: list[float], chosen: int) -> None:
+    assert first_of_the_best(np.array([[1.0, 1.0, 1.0, 1.0], second, [2.0, 2.0, 2.0, 2.0]])) == chosen

@@ -20,8 +20,8 @@ from zerotag.evaluation.metrics import mean_average_precision
 from zerotag.labeller import WordLabeller, load
 from zerotag.training import few_labels
 from zerotag.training.few_labels import update
-from zerotag.training.refit import Words, fitted, refit, word_features
-from zerotag.types import Corpus, CorrectedExample, GoldExample
+from zerotag.training.refit import Words, fitted, refit, refit_label, word_features
+from zerotag.types import Corpus, CorrectedExample, GoldExample, Rule
 
 QUICK = TrainConfig(epochs=5, batch_size=8, learning_rate=5e-3, teacher_epochs=2)
 
@@ -166,6 +166,27 @@ def test_a_stiff_prior_changes_no_weight_and_a_slack_one_follows_the_words() -> 
     assert np.abs(stiff).max() < 1e-3
     assert int(np.abs(slack).argmax()) == 2
     assert slack[2] > 1
+
+
+def drawn_words(truth: np.ndarray, seed: int, sentences: int = 30) -> Words:
+    """Ten words a sentence with eight features, which are positive as a change of the weights makes them likely."""
+    draw, count = np.random.default_rng(seed), 10 * sentences
+    features = draw.normal(size=(count, 8)).astype(np.float32)
+    logits = draw.normal(-2, 2, count)
+    positive = draw.random(count) < 1 / (1 + np.exp(-logits - features @ truth))
+    sentence = np.repeat(np.arange(sentences), 10)
+    return Words(features, logits, positive.astype(np.float64), np.ones(count), sentence)
+
+
+def test_the_layer_moves_only_where_held_out_words_are_better_predicted_beyond_chance() -> None:
+    prior, rule = Calibration(1.0, 0.0, 0.5), Rule(0.5, 0.4)
+    contrary = np.array([3.0, -3.0, 0, 0, 0, 0, 0, 0])
+    stayed, moved = (
+        [refit_label(drawn_words(truth, seed), prior, rule) for seed in range(20)] for truth in (0 * contrary, contrary)
+    )
+    assert sum(one.change.any() for one in stayed) <= 3  # the lowest loss is that of a move in half of them
+    assert all(one.change[0] > 0.5 > -0.5 > one.change[1] for one in moved)
+    assert all(one.calibration == prior for one in stayed if not one.change.any())
 
 
 def test_labels_without_a_positive_word_stay_as_they_are() -> None:

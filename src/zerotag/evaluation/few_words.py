@@ -54,6 +54,11 @@ class LabelledWords(NamedTuple):
         """How many there are."""
         return len(self.lengths)
 
+    @property
+    def sentence(self) -> NDArray[np.int64]:
+        """The sentence of each word."""
+        return np.repeat(np.arange(self.sentences), self.lengths)
+
     @classmethod
     def of(
         cls, scores: Sequence[FloatArray], gold: Sequence[BoolArray], labels: BoolArray, base_rate: float
@@ -107,10 +112,9 @@ def gain(words: LabelledWords, old: float, new: float) -> Gain:
 
 def _f1_of_resamples(words: LabelledWords, threshold: float, often: NDArray[np.int64]) -> Floats:
     """F1 of each resample; `often` says how often each sentence is in it, (resamples, sentences)."""
-    sentence = np.repeat(np.arange(words.sentences), words.lengths)
     decided = words.weights * (words.scores >= threshold)
     right, found, there = (
-        often @ np.bincount(sentence, one, words.sentences)
+        often @ np.bincount(words.sentence, one, words.sentences)
         for one in (decided * words.positive, decided, words.weights * words.positive)
     )
     f1: Floats = 2 * right / np.maximum(found + there, 1e-9)
@@ -132,9 +136,22 @@ def posterior(words: LabelledWords, prior: Calibration) -> Calibration:
     return replace(prior, stretch=float(np.exp(log_stretch)), shift=float(shift))
 
 
-def cross_entropy(logits: Floats, positive: Floats, weights: Floats) -> float:
-    """Mean over words."""
-    return float(weights @ (np.logaddexp(0, logits) - positive * logits) / max(weights.sum(), 1e-9))
+def sentence_losses(logits: Floats, words: LabelledWords) -> Floats:
+    """The cross-entropy of each sentence's words, added up."""
+    of_words: Floats = words.weights * (np.logaddexp(0, logits) - words.positive * logits)
+    return np.bincount(words.sentence, of_words, words.sentences).astype(np.float64)
+
+
+def first_of_the_best(losses: Floats) -> int:
+    """The first candidate, of the most cautious first, that is as good as the best: the one-standard-error rule.
+
+    Args:
+        losses: of held-out sentences, (candidates, sentences). A candidate is as good where its mean is above that of
+            the best by a standard error of their difference at most.
+    """
+    worse = losses - losses[losses.mean(axis=1).argmin()]
+    errors = worse.std(axis=1) / np.sqrt(losses.shape[1])
+    return int(np.flatnonzero(worse.mean(axis=1) <= errors)[0])
 
 
 def best_threshold(scores: FloatArray, positive: Floats, weights: Floats) -> float:

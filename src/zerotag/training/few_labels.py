@@ -4,7 +4,8 @@ The labelled words correct the pseudo-labels, rather than stand beside them: fir
 fitted to them (`refit`), which costs seconds and needs no other sentence. Where there are sentences with sentence
 labels, the corrected network then learns from both: labelled words as they are, and elsewhere what it believes of words
 itself. The result is the network somewhere between the corrected one and the one that went on: the point on the
-straight line between their weights that predicts labelled words best which were held out. No other word label is asked.
+straight line between their weights that predicts held-out labelled words best, or one nearer to the corrected network
+that does so to within a standard error. No other word label is asked.
 """
 
 from __future__ import annotations
@@ -18,11 +19,19 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from zerotag.calibration import Calibration, logit
 from zerotag.config import ChosenTrainConfig
 from zerotag.errors import ZerotagError
-from zerotag.evaluation.few_words import LabelledWords, cross_entropy, log_odds, posterior, threshold_from_few_words
+from zerotag.evaluation.few_words import (
+    LabelledWords,
+    first_of_the_best,
+    log_odds,
+    posterior,
+    sentence_losses,
+    threshold_from_few_words,
+)
 from zerotag.io.locks import only_us
 from zerotag.io.model_folder import NETWORK
 from zerotag.labeller import WordLabeller
@@ -123,7 +132,9 @@ class _Course:
         candidates = [
             _HeldOut.of(corrected, held_out, [one[step] for one in scores]) for step in range(len(STEPS_BETWEEN))
         ]
-        best = int(np.argmin([one.loss for one in candidates]))
+        best = first_of_the_best(np.stack([one.losses for one in candidates]))
+        if not best:
+            return corrected
         gone_on = self._gone_on(corrected, self.examples, "all", Around(trainings - 1, 0))
         return candidates[best].decide(between(corrected, gone_on, STEPS_BETWEEN[best]))
 
@@ -183,9 +194,11 @@ def _teaches(examples: Sequence[CorrectedExample]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _HeldOut:
-    """What held-out words say of a step between two networks: their loss, and a curve and threshold for each label."""
+    """What held-out words say of a step between two networks: losses, and a curve and threshold for each label."""
 
-    loss: float
+    losses: NDArray[np.float64]
+    """Of each sentence, the mean over labels."""
+
     calibration: tuple[Calibration, ...]
     thresholds: tuple[float, ...]
 
@@ -202,10 +215,10 @@ class _HeldOut:
             words = LabelledWords.of(columns, [one[:, k] for one in gold], labels[:, k], prior.positive)
             curve = posterior(words, prior)
             logits = curve.stretch * logit(words.scores) + curve.shift
-            losses.append(cross_entropy(logits, words.positive, words.weights))
+            losses.append(sentence_losses(logits, words))
             curves.append(curve)
             thresholds.append(threshold_from_few_words(words, curve, log_odds(prior, rule.word_threshold)))
-        return cls(float(np.mean(losses)), tuple(curves), tuple(thresholds))
+        return cls(np.mean(losses, axis=0), tuple(curves), tuple(thresholds))
 
     def decide(self, labeller: WordLabeller) -> WordLabeller:
         """The labeller with these curves and thresholds."""

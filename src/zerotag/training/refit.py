@@ -2,7 +2,9 @@
 
 All of the network stays as it is but the weights that make a token's logit of its features: a logistic regression on
 labelled words whose prior is the network's own weights. How far it may move away from them is chosen by
-cross-validation over the labelled sentences; if none of the moves predicts held-out sentences better, none is made.
+cross-validation over the labelled sentences and the one-standard-error rule: the layer moves no further than it has to,
+and not at all where held-out sentences are not predicted better by more than chance would have it. Then thresholds
+alone are tuned.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ from zerotag.evaluation.few_words import (
     SHIFT_DEVIATION,
     STRETCH_DEVIATION,
     LabelledWords,
-    cross_entropy,
+    first_of_the_best,
     log_odds,
+    sentence_losses,
     sentence_weights,
     threshold_from_few_words,
 )
@@ -135,7 +138,7 @@ def refitted(
             weight * np.repeat(sentence_weights(labels[:, k], prior.positive), lengths),
             np.repeat(np.arange(len(gold)), lengths),
         )
-        results.append(_refit_label(words, prior, rule))
+        results.append(refit_label(words, prior, rule))
     return tuple(results)
 
 
@@ -148,25 +151,33 @@ def _kept(lengths: Sequence[int]) -> list[NDArray[np.int64]]:
     return [np.flatnonzero(its) for its in np.split(used, np.cumsum(lengths)[:-1])]
 
 
-def _refit_label(words: Words, prior: Calibration, rule: Rule) -> Refitted:
+def refit_label(words: Words, prior: Calibration, rule: Rule) -> Refitted:
     if not words.positive.any():
-        nothing = np.zeros(words.features.shape[1])
-        return Refitted(nothing, prior, rule.word_threshold)
+        return Refitted(_nothing(words), prior, rule.word_threshold)
     sentences = int(words.sentence.max()) + 1
     fold_of = np.random.default_rng(0).permutation(np.arange(sentences) % min(FOLDS, sentences))[words.sentence]
     held_out = _held_out(words, fold_of, prior)
-    losses = [cross_entropy(logits, words.positive, words.weights) for logits in held_out]
-    best = int(np.argmin(losses))
-    fit = _path(words, prior, STIFFNESSES[: best + 1])[-1]
+    labelled = LabelledWords(
+        sigmoid(words.logits).astype(np.float32), words.positive, words.weights, np.bincount(words.sentence)
+    )
+    chosen = first_of_the_best(np.stack([sentence_losses(logits, labelled) for logits in held_out]))
+    if not chosen:
+        before = log_odds(prior, rule.word_threshold)
+        return Refitted(_nothing(words), prior, threshold_from_few_words(labelled, prior, before))
+    fit = _path(words, prior, STIFFNESSES[: chosen + 1])[-1]
     calibration = replace(prior, stretch=fit.stretch, shift=fit.shift)
     # As the network will score sentences it has not seen.
-    scores = sigmoid((held_out[best] - fit.shift) / fit.stretch).astype(np.float32)
-    held_out_words = LabelledWords(scores, words.positive, words.weights, np.bincount(words.sentence))
+    labelled = labelled._replace(scores=sigmoid((held_out[chosen] - fit.shift) / fit.stretch).astype(np.float32))
     return Refitted(
         change=fit.change / fit.stretch,
         calibration=calibration,
-        word_threshold=threshold_from_few_words(held_out_words, calibration, log_odds(prior, rule.word_threshold)),
+        word_threshold=threshold_from_few_words(labelled, calibration, log_odds(prior, rule.word_threshold)),
     )
+
+
+def _nothing(words: Words) -> Floats:
+    """The change of a layer that stays as it is."""
+    return np.zeros(words.features.shape[1])
 
 
 def _held_out(words: Words, fold_of: NDArray[np.int64], prior: Calibration) -> NDArray[np.float64]:
@@ -213,7 +224,7 @@ def fitted(words: Words, prior: Calibration, stiffness: float, start: Fit | None
             [slope, wrong.astype(np.float32) @ features + penalty * change]
         )
 
-    begin = start or Fit(prior.stretch, prior.shift, np.zeros(features.shape[1]))
+    begin = start or Fit(prior.stretch, prior.shift, _nothing(words))
     parameters = np.concatenate([[math.log(begin.stretch), begin.shift], begin.change[:free]])
     found = minimize(unlikelihood, parameters, jac=True, method="L-BFGS-B", options={"maxiter": 100}).x
     change = found[2:] if free else np.zeros(features.shape[1])
