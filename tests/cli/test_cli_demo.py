@@ -53,7 +53,7 @@ def test_help_and_version(zerotag: CommandLine) -> None:
 
 def test_it_shows_what_corrected_words_are_worth(zerotag: CommandLine, tmp_path: Path) -> None:
     said = zerotag.succeeds("demo", "--improve", "--out", tmp_path)
-    assert "Improving: 20 sentences that a person should look at" in said
+    assert "Improving: 20 new sentences that a person should look at" in said
     rows = [line.split() for line in said.splitlines()]
     (before,), (updated,) = ([row for row in rows if row[:1] == [name]] for name in ("before", "network"))
     assert float(updated[-1]) > float(before[-1])  # an untrained network has much to learn

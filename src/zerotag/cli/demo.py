@@ -73,7 +73,7 @@ def _improve(labeller: WordLabeller, out: Path) -> None:
     from zerotag.demo.improve import comparison, improve
 
     improved = improve(labeller)
-    typer.echo(f"\nImproving: {len(improved.suggestions)} sentences that a person should look at, such as\n")
+    typer.echo(f"\nImproving: {len(improved.suggestions)} new sentences that a person should look at, such as\n")
     for one in improved.suggestions[:SHOWN]:
         typer.echo(one_line(f"  {one.labelled.text}  ({one.reason})"))
     typer.echo("\nTheir words are corrected as they are marked in the corpus, and learnt from.\n")

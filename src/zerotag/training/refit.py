@@ -152,6 +152,7 @@ def _kept(lengths: Sequence[int]) -> list[NDArray[np.int64]]:
 
 
 def refit_label(words: Words, prior: Calibration, rule: Rule) -> Refitted:
+    """What becomes of a label by its labelled words, after what was known of its scores and its threshold before."""
     if not words.positive.any():
         return Refitted(_nothing(words), prior, rule.word_threshold)
     sentences = int(words.sentence.max()) + 1
