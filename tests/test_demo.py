@@ -10,6 +10,7 @@ import pytest
 import tiny
 import zerotag.demo
 from zerotag.demo import PARTS, measure, write_report
+from zerotag.demo.improve import to_measure, to_suggest
 from zerotag.io import read_gold
 from zerotag.io.writers.style import Style
 from zerotag.training.recipe import Progress
@@ -74,6 +75,14 @@ def test_it_is_measured_and_shown(tmp_path: Path) -> None:
     for title in (*PARTS.values(), "Which words hedge?"):
         assert title in page
     assert "MAP" in page
+
+
+def test_models_are_not_measured_on_sentences_they_were_corrected_by() -> None:
+    for name in PARTS:
+        examples = part(name).examples
+        suggested, measured = to_suggest(examples), to_measure(examples)
+        assert not set(suggested) & set(measured)
+        assert set(suggested) | set(measured) == set(examples)
 
 
 def test_it_trains_on_the_training_part(monkeypatch: pytest.MonkeyPatch) -> None:
