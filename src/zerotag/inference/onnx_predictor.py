@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +15,7 @@ from zerotag.errors import ZerotagError
 from zerotag.extras import needed
 from zerotag.inference.cancellation import check_cancelled
 from zerotag.inference.predictor import parts
+from zerotag.inference.prefetch import pipelined
 from zerotag.io.checked_files import read_bytes
 from zerotag.io.integrity import DAMAGED, ENCODER, HEAD, LARGEST_TOKENIZER, TOKENIZER, loading
 from zerotag.io.model_folder import Manifest
@@ -61,13 +61,7 @@ class OnnxPredictor:
 
     def each(self, batches: Iterable[Batch]) -> Iterator[Output]:
         """What `probabilities` says of each batch; the next ones are under way when it is told."""
-        started: deque[Callable[[], Output]] = deque()
-        for batch in batches:
-            started.append(self._start(batch))
-            if len(started) > self._ahead:
-                yield started.popleft()()
-        while started:
-            yield started.popleft()()
+        return pipelined(self._start, batches, self._ahead)
 
     def _start(self, batch: Batch) -> Callable[[], Output]:
         """Give a batch to the threads; what is returned waits for the scores."""

@@ -13,6 +13,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from zerotag.errors import ZerotagError
 from zerotag.inference.cancellation import check_cancelled
 from zerotag.inference.predictor import parts
+from zerotag.inference.prefetch import pipelined
 from zerotag.modeling.bf16_copy import for_inference, is_transformer
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.batches import Batch
@@ -111,13 +112,7 @@ class TorchPredictor:
 
     def each(self, batches: Iterable[Batch]) -> Iterator[_Output]:
         """What `probabilities` says of each batch; a GPU has the next one already when results are fetched."""
-        fetch: Callable[[], _Output] | None = None
-        for batch in batches:
-            earlier, fetch = fetch, self._start(batch)
-            if earlier is not None:
-                yield earlier()
-        if fetch is not None:
-            yield fetch()
+        return pipelined(self._start, batches, 1)
 
     def _start(self, batch: Batch) -> Callable[[], _Output]:
         """Give a batch to the device; what is returned waits for the scores."""
