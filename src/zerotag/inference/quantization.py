@@ -3,11 +3,14 @@ tables of vectors with one for each row."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+
+Quantised = tuple[NDArray[np.int8], NDArray[np.float32]]
+"""Bytes, and their scales."""
 
 _STEPS = 127  # on either side of 0
 _ZERO = 128  # what 0 becomes as an unsigned byte
@@ -23,23 +26,26 @@ def quantise(model: ModelProto) -> None:
     weights = {tensor.name: tensor for tensor in model.graph.initializer}
     nodes: list[NodeProto] = []
     quantised: set[str] = set()
+
+    def keep(
+        name: str, in_8_bits: Callable[[NDArray[np.float32]], tuple[NDArray[np.int8], NDArray[np.float32]]]
+    ) -> None:
+        if f"{name}.int8" not in weights:
+            values, scales = in_8_bits(numpy_helper.to_array(weights[name]))
+            weights[f"{name}.int8"] = numpy_helper.from_array(values, f"{name}.int8")
+            weights[f"{name}.scale"] = numpy_helper.from_array(scales, f"{name}.scale")
+
     for node in model.graph.node:
         if node.op_type == "MatMul" and node.input[1] in weights and len(weights[node.input[1]].dims) == 2:
             rows, weight = node.input
             if rows not in quantised:
                 quantised.add(rows)
                 nodes += _quantised_rows(rows)
-            if f"{weight}.int8" not in weights:
-                values, scales = quantised_columns(numpy_helper.to_array(weights[weight]))
-                for name, array in ((f"{weight}.int8", values), (f"{weight}.scale", scales)):
-                    weights[name] = numpy_helper.from_array(array, name)
+            keep(weight, quantised_columns)
             nodes += _product(rows, weight, node.output[0])
         elif _looks_up_vectors(node, weights):
             table, chosen = node.input
-            if f"{table}.int8" not in weights:
-                values, scales = quantised_rows(numpy_helper.to_array(weights[table]))
-                for name, array in ((f"{table}.int8", values), (f"{table}.scale", scales)):
-                    weights[name] = numpy_helper.from_array(array, name)
+            keep(table, quantised_rows)
             nodes += _rows_of(table, chosen, node.output[0])
         else:
             nodes.append(node)
@@ -59,7 +65,7 @@ def quantise(model: ModelProto) -> None:
     model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
 
 
-def quantised_columns(weight: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def quantised_columns(weight: NDArray[np.float32]) -> Quantised:
     """A matrix as bytes, and the scale of each of its columns.
 
     Two neighbours in a column are 128 together at most: processors without instructions for products of bytes add those
@@ -70,7 +76,7 @@ def quantised_columns(weight: NDArray[np.float32]) -> tuple[NDArray[np.int8], ND
     return np.rint(weight / scales).astype(np.int8), scales.astype(np.float32)
 
 
-def quantised_rows(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def quantised_rows(table: NDArray[np.float32]) -> Quantised:
     """A table as bytes, and the scale of each of its rows, (rows, 1)."""
     scales = np.maximum(np.abs(table).max(axis=1, keepdims=True), 1e-30) / np.float32(_STEPS)
     return np.rint(table / scales).astype(np.int8), scales.astype(np.float32)
