@@ -218,7 +218,7 @@ def test_a_refused_body_may_be_sent_to_its_end(folder: Path) -> None:
 
 
 def test_clients_that_do_not_read_are_hung_up_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ServedModel, "_label", lambda _, __, sentences: ['"' + 2**23 * "x" + '"'] * len(sentences))
+    monkeypatch.setattr(ServedModel, "label", lambda _, __, sentences: ['"' + 2**23 * "x" + '"'] * len(sentences))
     body = b'{"texts": ["a"]}'
     with Service({"one": folder}) as service, service.connect() as deaf:
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**14)

@@ -9,7 +9,7 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
@@ -27,7 +27,7 @@ from zerotag.parallel.processors import threads
 from zerotag.serve.batch_queue import BatchQueue
 from zerotag.serve.metrics import Metrics
 from zerotag.serve.settings import Settings
-from zerotag.types import Rule, Sentence
+from zerotag.types import Rule, Scored, Sentence
 
 _MOST_WORKERS = 4
 
@@ -58,7 +58,7 @@ class ServedModel:
         workers, each = _workers_and_threads(labeller)
         self.native = BatchQueue(
             f"{name}-native",
-            self._records,
+            self.label,
             subwords,
             capacity=settings.queue or 3 * batch,
             batch_cost=batch,
@@ -67,7 +67,7 @@ class ServedModel:
         )
         self.explain = BatchQueue(
             f"{name}-explain",
-            self._records,
+            self.label,
             lambda _: 1,
             capacity=settings.explain_queue,
             batch_cost=1,
@@ -123,10 +123,14 @@ class ServedModel:
     def _described(self, rules: Sequence[Rule]) -> dict[str, Any]:
         return {name: asdict(rule) for name, rule in zip(self.labeller.label_names, rules, strict=True)}
 
-    def _records(self, task: Task, sentences: Sequence[Sentence]) -> list[str]:
+    def label(self, task: Task, sentences: Sequence[Sentence]) -> list[str]:
+        """A record of JSON lines for each sentence: what the threads of both queues do."""
+        return self.records(task, self._scorers[task.method].score(sentences))
+
+    def records(self, task: Task, scored: Iterable[Scored]) -> list[str]:
+        """The records of scored sentences."""
         style = Style(label_names=self.labeller.label_names, rules=task.rules, title=self.name)
-        scored = [*self._scorers[task.method].score(sentences)]
-        return [line.rstrip("\n") for line in render_scored(scored, style)]
+        return [line.rstrip("\n") for line in render_scored([*scored], style)]
 
 
 class SmallerBatches:
