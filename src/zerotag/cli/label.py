@@ -270,14 +270,9 @@ def _style(labeller: Labeller, inputs: Inputs, *, colour: bool) -> Style:
     from zerotag.io.writers.style import Style
 
     first, *others = (Path(source.name).name for source in inputs.sources)
-    return Style(
-        label_names=labeller.label_names,
-        rules=labeller.rules,
-        title=f"{', '.join(labeller.label_names)}: {first}{' and others' if others else ''}",
-        negative=labeller.manifest.negative,
-        of_documents=inputs.columns.split_sentences,
-        colour=colour and sys.stdout.isatty() and "NO_COLOR" not in os.environ,
-    )
+    title = f"{', '.join(labeller.label_names)}: {first}{' and others' if others else ''}"
+    colour = colour and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    return Style.of(labeller.manifest, title, of_documents=inputs.columns.split_sentences, colour=colour)
 
 
 def _to_standard_output(run: Run, form: Form, style: Style) -> State:
