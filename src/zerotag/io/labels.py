@@ -42,14 +42,10 @@ class LabelScheme:
 
     def names(self, cells: Iterable[Cell], *, of_words: bool = False) -> frozenset[str]:
         """The label names in some cells together, as they are written; `settled` says what they mean in the end."""
-        names: set[str] = set()
-        for cell in cells:
-            for value in self._values(cell):
-                name = self._name(cell, value)
-                if name is not None:
-                    names.add(name)
+        found = (self._name(cell, value) for cell in cells for value in self._values(cell))
+        names = frozenset(name for name in found if name is not None)
         (self._of_words if of_words else self._of_sentences).update(names)
-        return frozenset(names)
+        return names
 
     def settled(self, names: frozenset[str]) -> frozenset[str]:
         """What names mean once all are known: `B-PER` and `I-PER` of the IOB and BIOES schemes are `PER`."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from threading import Lock
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -28,11 +28,8 @@ class Tokens(NamedTuple):
     counts: IntArray  # of each text
 
 
-class Tokenize(Protocol):
-    """Turns texts into sub-words."""
-
-    def __call__(self, texts: Sequence[str]) -> Tokens:
-        """The sub-words of all texts."""
+Tokenize = Callable[[Sequence[str]], Tokens]
+"""Turns texts into sub-words."""
 
 
 def tokenize_with(tokenizer: Tokenizer) -> Tokenize:
