@@ -196,13 +196,12 @@ def _measures(one: Judged, highest_word_f1: float | None) -> Measures:
     sentence = metrics.precision_recall_f1(
         np.array(one.gold_sentences, dtype=np.bool_), np.array(one.predicted_sentences, dtype=np.bool_)
     )
+    of_sentences = Measures(sentence.precision, sentence.recall, sentence.f1)
     if not one.gold_words:
-        return Measures(sentence.precision, sentence.recall, sentence.f1)
+        return of_sentences
     word = metrics.precision_recall_f1(np.concatenate(one.gold_words), np.concatenate(one.predicted_words))
-    return Measures(
-        sentence_precision=sentence.precision,
-        sentence_recall=sentence.recall,
-        sentence_f1=sentence.f1,
+    return replace(
+        of_sentences,
         word_precision=word.precision,
         word_recall=word.recall,
         word_f1=word.f1,
