@@ -118,7 +118,7 @@ class TorchPredictor:
         """Give a batch to the device; what is returned waits for the scores."""
         check_cancelled()
         device = device_of(self._network)
-        network = self._ready(device)
+        network = self.ready(device)
         as_it_is = nullcontext() if network is self._bf16 else _as_it_is(network, device)
         with torch.inference_mode(), attention_without_plans, as_it_is:
             tensors = TensorBatch.of(batch, device)
@@ -139,7 +139,7 @@ class TorchPredictor:
 
         return fetch
 
-    def _ready(self, device: torch.device) -> Network:
+    def ready(self, device: torch.device) -> Network:
         """What runs: on a GPU the bfloat16 copy of a transformer, with the weights of now."""
         if device.type != "cuda" or not is_transformer(self._network):
             return self._network

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 from zerotag.columns import pairs
 from zerotag.types import IntArray
 
-_REMEMBERED = 50_000  # chunks, some 10 MB: most of what running text has
+REMEMBERED = 50_000  # chunks, some 10 MB: most of what running text has
 _LONGEST = 64  # characters of a chunk that is worth remembering
 
 
@@ -91,7 +91,7 @@ class BetweenSpaces:
             too_long = new[bisect_right(new, _LONGEST, key=len) :]
             for chunk in too_long:
                 del known[chunk]
-            if len(known) > _REMEMBERED:
+            if len(known) > REMEMBERED:
                 known.clear()
             if too_long or not known:
                 self._pieces = self._pieces.first(len(known))

@@ -83,13 +83,15 @@ class Steps:
     _: KW_ONLY
     clipped: bool
     speedups: Speedups = ALL_SPEEDUPS
+    copy: Bf16Copy | None = None
+    """What computes the gradients in place of the network. By default a transformer on a GPU has one."""
 
     def __post_init__(self) -> None:
         self._device = next(self.network.parameters()).device
         self._capturing = isinstance(self.optimizer, AdamW) and self.speedups.cuda_graph
         on_gpu = self._device.type == "cuda"
-        copied = on_gpu and self.speedups.bf16_copy and is_transformer(self.network)
-        self._copy = Bf16Copy(self.network) if copied else None
+        if self.copy is None and on_gpu and self.speedups.bf16_copy and is_transformer(self.network):
+            self.copy = Bf16Copy(self.network)
         self._seen: set[tuple[int, ...]] = set()
         self._captured: dict[tuple[int, ...], Captured] = {}
         # All of it happens in one stream, since a graph cannot be captured in the default one.
@@ -110,8 +112,8 @@ class Steps:
         torch.manual_seed(seed)
         self._set_rate(rate)
         self.network.train()
-        if self._copy is not None:
-            self._copy.network.train()
+        if self.copy is not None:
+            self.copy.network.train()
         if self._stream is None:
             return self._step([self._on_device(part) for part in parts])
         outside = torch.cuda.current_stream(self._device)
@@ -171,12 +173,12 @@ class Steps:
 
     def _step(self, parts: Sequence[OnDevice]) -> Tensor:
         self.optimizer.zero_grad()
-        if self._copy is not None:
-            self._copy.take_weights()
-            self._copy.network.encoder.zero_grad()
+        if self.copy is not None:
+            self.copy.take_weights()
+            self.copy.network.encoder.zero_grad()
         values = [self._backward(part) for part in parts]
-        if self._copy is not None:
-            self._copy.give_gradients()
+        if self.copy is not None:
+            self.copy.give_gradients()
         self._update()
         return values[0] if len(values) == 1 else torch.stack(values).sum()
 
@@ -187,8 +189,8 @@ class Steps:
 
     def _backward(self, part: OnDevice) -> Tensor:
         """Add the gradients of a part to those that are there; returns what it adds to the loss."""
-        network = self.network if self._copy is None else self._copy.network
-        with precision(self._device) if self._copy is None else nullcontext():
+        network = self.network if self.copy is None else self.copy.network
+        with precision(self._device) if self.copy is None else nullcontext():
             value = self.objective(network, part.batch, part.labels, part.targets, part.share)
         value.backward()
         return value.detach()

@@ -17,7 +17,7 @@ from zerotag.io.table_rows import TableRows
 from zerotag.io.tables import class_names_of
 
 _BATCH = 100  # rows; few, since each may have the same text of a megabyte, which the file has but once
-_MOST_UNPACKED = 1 << 30  # bytes of a packed file
+MOST_UNPACKED = 1 << 30  # bytes of a packed file
 _UNREADABLE = (ValueError, ArithmeticError, LookupError)  # from bytes that are no text, dates that Python does not know
 _Values = Mapping[str, object] | Exception
 
@@ -77,7 +77,7 @@ def _opened(source: Source) -> Iterator[Any]:
 
     if source.path is None:
         raise ZerotagError(f"{source.name}: Parquet cannot be read from there; give a file")
-    with source.opened_for_jumps(_MOST_UNPACKED) as file:
+    with source.opened_for_jumps(MOST_UNPACKED) as file:
         try:
             yield pq.ParquetFile(file, pre_buffer=False)  # reading ahead would keep whole row groups in memory
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of names of columns
