@@ -147,6 +147,7 @@ def test_what_is_returned_to_the_caller_is_on_the_disk(tmp_path: Path) -> None:
         write(root / "folder", "new")
         with whole_file(root / "file") as file:
             file.write("new")
+    assert found.last
     for state in found.last:
         crashed = make(state, tmp_path / "crashed")
         assert content_of(crashed / "folder") == {(crashed / "file").read_text()} == {"new"}
