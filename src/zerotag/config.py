@@ -219,15 +219,17 @@ class TrainConfig:
     """AdamW's epsilon. Default: 1e-7. Change it only to compare."""
 
     loss: str = "cross-entropy"
-    """The loss of the sentence score where there is no teacher, by its registered name. Default: `cross-entropy`.
-    `squared` is the BiLSTM's as published, `twice-squashed` that of the paper's reference code."""
+    """The loss of sentence scores in a teacher, or in the network where there is no teacher, by its registered name.
+    Default: `cross-entropy`. `squared` is the BiLSTM's as published, `twice-squashed` that of the paper's reference
+    code. Change it only to compare."""
 
     gamma: float = 0.1
     """Weight of the two losses of soft attention that push the lowest word score of a sentence to 0 and the highest to
     the sentence label. Default: 0.1, as in the paper. Raise it if all words of a sentence score alike."""
 
     patience: int = 3
-    """Stop after this many epochs without a better development F1. Default: 3. Raise it with `epochs`."""
+    """Stop after this many epochs in a row that do not count as best (see `tolerance`). Default: 3. Raise it with
+    `epochs`."""
 
     tolerance: float = 1.0
     """Epochs whose development F1 is within so many standard errors of the highest count as best, and the last of them
