@@ -195,19 +195,17 @@ class LabelScheme:
         return self._checked(cell, cell.yes, text)
 
     def _checked(self, cell: Cell, name: str, text: str) -> str:
-        if self._known is not None and name not in self._known:
-            written = "" if text == name else f" (written {shown(text)})"
-            if self._lone is not None:
-                raise ZerotagError(
-                    f"{cell.where}: unknown label {shown(name)}{written}; the only label is {shown(self._lone)}; mend "
-                    f"it, or say that they are the same with --label-name {shlex.quote(name)}, or that it means no "
-                    "label with --negative"
-                )
-            raise ZerotagError(
-                f"{cell.where}: unknown label {shown(name)}{written}; the labels are {listed(self._known)}; "
-                "mend it, or say that it means no label with --negative"
-            )
-        return name
+        if self._known is None or name in self._known:
+            return name
+        written = "" if text == name else f" (written {shown(text)})"
+        known, same = f"the labels are {listed(self._known)}", ""
+        if self._lone is not None:
+            known = f"the only label is {shown(self._lone)}"
+            same = f"that they are the same with --label-name {shlex.quote(name)}, or "
+        raise ZerotagError(
+            f"{cell.where}: unknown label {shown(name)}{written}; {known}; "
+            f"mend it, or say {same}that it means no label with --negative"
+        )
 
 
 def _written(cell: Cell, value: object) -> str:

@@ -10,7 +10,7 @@ from zerotag.evaluation.metrics.classification import (
     word_counts,
 )
 from zerotag.evaluation.metrics.faithfulness import AOPC_PERCENTAGES, comprehensiveness, sufficiency, top_words
-from zerotag.evaluation.metrics.ranking import Variant, average_precision, average_precisions, mean_average_precision
+from zerotag.evaluation.metrics.ranking import Variant, average_precisions, mean_average_precision
 from zerotag.evaluation.metrics.rationale import auprc, iou_f1, token_f1
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "Variant",
     "at_thresholds",
     "auprc",
-    "average_precision",
     "average_precisions",
     "best_threshold_and_f1",
     "comprehensiveness",

@@ -9,7 +9,7 @@ from typing import Any
 from zerotag.errors import ZerotagError
 from zerotag.extras import needed
 from zerotag.io.columns import Columns
-from zerotag.io.readers import ReaderSpec, RowGroup
+from zerotag.io.readers import ReaderSpec, read_whole
 from zerotag.io.rows import Record, columns_of_table, row_or_reject
 from zerotag.io.sources import Position, Source
 from zerotag.io.table_rows import TableRows, as_text
@@ -72,9 +72,4 @@ def table(source: Source, _columns: Columns) -> TableRows:
     return TableRows(tuple(names), all_rows, kinds)
 
 
-def row_groups(_: Source) -> list[RowGroup]:
-    """One: such files are read whole."""
-    return [RowGroup(0, 0)]
-
-
-READER = ReaderSpec(records=records, suffixes=(".xlsx", ".xls", ".xlsb", ".ods"), table=table, row_groups=row_groups)
+READER = ReaderSpec(records=records, suffixes=(".xlsx", ".xls", ".xlsb", ".ods"), table=table, row_groups=read_whole)
