@@ -52,8 +52,7 @@ def f05(precision: float, recall: float) -> float:
 
 def precision_recall_f1(gold: BoolArray, predicted: BoolArray) -> PRF:
     """Over all given items at once (micro)."""
-    true_positives, false_positives, false_negatives = word_counts([gold], [predicted])[0].tolist()
-    return PRF.from_counts(true_positives, false_positives, false_negatives)
+    return PRF.from_counts(*word_counts([gold], [predicted])[0].tolist())
 
 
 def at_thresholds(golds: Sequence[BoolArray], scores: Sequence[Scores], thresholds: ArrayLike) -> list[PRF]:
