@@ -128,11 +128,11 @@ def test_the_image_serves_what_it_has_trained() -> None:
     command = shlex.split(trained)
     assert json.loads(last["CMD"]) == [f"{command[command.index('--out') + 1]}/model"]
     assert last["USER"] == "zerotag"
-    from zerotag.serve.middleware import _OPEN
+    from zerotag.serve.middleware import OPEN_PATHS
 
     path = re.search(r"8000(/\w+)'", last["HEALTHCHECK"])
     assert path is not None
-    assert path[1] in _OPEN  # it is asked without a key
+    assert path[1] in OPEN_PATHS  # it is asked without a key
     arguments = json.loads(last["ENTRYPOINT"])
     help_text = subprocess.run(
         [sys.executable, "-m", "zerotag", "serve", "--help"],

@@ -74,6 +74,7 @@ def test_torch_is_pinned_by_version_outside_the_locks() -> None:
 
 
 def test_environments_agree_on_versions() -> None:
-    dev = pinned(ROOT / "requirements" / "dev.lock")
-    for name, versions in pinned(ROOT / "requirements" / "runtime.lock").items():
+    dev, runtime = (pinned(ROOT / "requirements" / lock) for lock in ("dev.lock", "runtime.lock"))
+    assert runtime
+    for name, versions in runtime.items():
         assert dev[name] == versions, name

@@ -151,7 +151,7 @@ def test_tables_of_results_are_up_to_date(tools: ModuleType) -> None:
 def test_a_table_follows_from_its_summary(tools: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     measures = {"word_f1": {"mean": 0.47894, "n": 5}, "map": {"mean": 0.6702, "n": 3}}
     summary = {"fce": {"zerotag": {**measures, "training_seconds": {"mean": 90.0, "n": 5}}}}
-    monkeypatch.setattr(tools, "_summary", lambda _: summary)
+    monkeypatch.setattr(tools, "summary_of", lambda _: summary)
     table = tools.markdown(tools.Table((tools.Row("ours", "record", "zerotag"), tools.Row("theirs")), minutes=True))
     assert table.splitlines()[0] == "| | FCE | minutes |"
     assert "| ours | 47.9 / 67.0 | 1.5 |" in table

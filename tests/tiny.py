@@ -87,14 +87,14 @@ def tokenizer(family: str = "bert") -> PreTrainedTokenizerFast:
 
 _SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 _WORDS = sorted({word for words, _ in sentences(240) for word in words})
-_SHORT = [word for word in _WORDS if len(word) <= 5]
+SHORT = [word for word in _WORDS if len(word) <= 5]
 _HALVES = [(word[: len(word) // 2], word[len(word) // 2 :]) for word in _WORDS if len(word) > 5]
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def _wordpiece() -> Tokenizer:
     inner = [*_LETTERS, *(end for _, end in _HALVES)]
-    known = [*_SPECIAL, *_LETTERS, *_SHORT, *(start for start, _ in _HALVES), *(f"##{piece}" for piece in inner)]
+    known = [*_SPECIAL, *_LETTERS, *SHORT, *(start for start, _ in _HALVES), *(f"##{piece}" for piece in inner)]
     raw = Tokenizer(models.WordPiece(_numbered(known), unk_token="[UNK]"))
     raw.normalizer = normalizers.BertNormalizer(lowercase=True)
     raw.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -102,7 +102,7 @@ def _wordpiece() -> Tokenizer:
 
 
 def _byte_level() -> Tokenizer:
-    pieces = [*(f"Ġ{word}" for word in _SHORT), *(f"Ġ{start}" for start, _ in _HALVES), *(end for _, end in _HALVES)]
+    pieces = [*(f"Ġ{word}" for word in SHORT), *(f"Ġ{start}" for start, _ in _HALVES), *(end for _, end in _HALVES)]
     merges = [(piece[:i], piece[i]) for piece in pieces for i in range(1, len(piece))]
     known = [*_SPECIAL, *sorted(pre_tokenizers.ByteLevel.alphabet()), *(start + end for start, end in merges)]
     raw = Tokenizer(models.BPE(_numbered(known), list(dict.fromkeys(merges))))
@@ -112,7 +112,7 @@ def _byte_level() -> Tokenizer:
 
 
 def _unigram() -> Tokenizer:
-    pieces = [*(f"▁{word}" for word in _SHORT), *(f"▁{start}" for start, _ in _HALVES), *(end for _, end in _HALVES)]
+    pieces = [*(f"▁{word}" for word in SHORT), *(f"▁{start}" for start, _ in _HALVES), *(end for _, end in _HALVES)]
     scores = {
         **dict.fromkeys(_SPECIAL, 0.0),
         **dict.fromkeys(["▁", *_LETTERS, "."], -8.0),

@@ -43,35 +43,25 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 # Loaded on first use: importing torch takes seconds, and `zerotag --help` should not.
-_HOMES = {
-    "Client": "zerotag.serve.client",
-    "CorrectedExample": "zerotag.types",
-    "Corpus": "zerotag.types",
-    "Example": "zerotag.types",
-    "Figure": "zerotag.render.heatmap.figure",
-    "GoldExample": "zerotag.types",
-    "Labelled": "zerotag.types",
-    "Labeller": "zerotag.labelling",
-    "ModelConfig": "zerotag.config",
-    "Progress": "zerotag.training.loop",
-    "Report": "zerotag.evaluation.report",
-    "Results": "zerotag.results",
-    "Rule": "zerotag.types",
-    "Scored": "zerotag.types",
-    "Sentence": "zerotag.types",
-    "Span": "zerotag.types",
-    "Suggestion": "zerotag.active.suggest",
-    "TrainConfig": "zerotag.config",
-    "Word": "zerotag.types",
-    "WordLabeller": "zerotag.labeller",
-    "ZerotagError": "zerotag.errors",
-    "load": "zerotag.labeller",
-    "read": "zerotag.io",
-    "read_corrected": "zerotag.io",
-    "read_gold": "zerotag.io",
-    "suggest": "zerotag.active.suggest",
-    "train": "zerotag.training.api",
+_NAMES = {
+    "zerotag.active.suggest": ("Suggestion", "suggest"),
+    "zerotag.config": ("ModelConfig", "TrainConfig"),
+    "zerotag.errors": ("ZerotagError",),
+    "zerotag.evaluation.report": ("Report",),
+    "zerotag.io": ("read", "read_corrected", "read_gold"),
+    "zerotag.labeller": ("WordLabeller", "load"),
+    "zerotag.labelling": ("Labeller",),
+    "zerotag.render.heatmap.figure": ("Figure",),
+    "zerotag.results": ("Results",),
+    "zerotag.serve.client": ("Client",),
+    "zerotag.training.api": ("train",),
+    "zerotag.training.loop": ("Progress",),
+    "zerotag.types": (
+        *("Corpus", "CorrectedExample", "Example", "GoldExample"),
+        *("Labelled", "Rule", "Scored", "Sentence", "Span", "Word"),
+    ),
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
 
 __all__ = [*_HOMES, "__version__"]
 

@@ -50,7 +50,7 @@ SEEDS = range(2**32)
 
 def _require(condition: bool, name: str, value: object, allowed: str) -> None:
     if not condition:
-        raise ZerotagError(f"{name} {value!r} is out of range; allowed: {allowed}")
+        raise ZerotagError(f"{name} {value!r:.80} is out of range; allowed: {allowed}")
 
 
 def _check(settings: object, name: str, is_allowed: Callable[[Any], bool], allowed: str) -> None:
@@ -63,16 +63,28 @@ def _check_name(settings: object, name: str, registry: Registry[Any]) -> None:
     _check(settings, name, registry.__contains__, " or ".join(registry.names()))
 
 
-_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", NoneType: "leave it out"}
+_KINDS: dict[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    list: "a list",
+    dict: "an object",
+    NoneType: "leave it out",
+}
 
 
 def require_types(record: object) -> None:
     """Every value of a dataclass is of the type its annotation names."""
     for name, annotation in get_type_hints(type(record)).items():
-        kinds = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
-        allowed = "; ".join(_KINDS.get(kind) or " or ".join(get_args(kind)) for kind in kinds)
-        value = getattr(record, name)
-        _require(any(_is_a(kind, value) for kind in kinds), name, value, allowed)
+        require_type(name, annotation, getattr(record, name))
+
+
+def require_type(name: str, annotation: Any, value: object) -> None:
+    """A value is of the type that an annotation names."""
+    kinds = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
+    allowed = "; ".join(_KINDS.get(kind) or " or ".join(get_args(kind)) for kind in kinds)
+    _require(any(_is_a(kind, value) for kind in kinds), name, value, allowed)
 
 
 def _is_a(kind: Any, value: object) -> bool:
@@ -207,15 +219,17 @@ class TrainConfig:
     """AdamW's epsilon. Default: 1e-7. Change it only to compare."""
 
     loss: str = "cross-entropy"
-    """The loss of the sentence score where there is no teacher, by its registered name. Default: `cross-entropy`.
-    `squared` is the BiLSTM's as published, `twice-squashed` that of the paper's reference code."""
+    """The loss of sentence scores in a teacher, or in the network where there is no teacher, by its registered name.
+    Default: `cross-entropy`. `squared` is the BiLSTM's as published, `twice-squashed` that of the paper's reference
+    code. Change it only to compare."""
 
     gamma: float = 0.1
     """Weight of the two losses of soft attention that push the lowest word score of a sentence to 0 and the highest to
     the sentence label. Default: 0.1, as in the paper. Raise it if all words of a sentence score alike."""
 
     patience: int = 3
-    """Stop after this many epochs without a better development F1. Default: 3. Raise it with `epochs`."""
+    """Stop after this many epochs in a row that do not count as best (see `tolerance`). Default: 3. Raise it with
+    `epochs`."""
 
     tolerance: float = 1.0
     """Epochs whose development F1 is within so many standard errors of the highest count as best, and the last of them

@@ -11,6 +11,11 @@ from zerotag.errors import ZerotagError
 PLAIN = TrainConfig(teacher_epochs=0, teachers=1, calibrated=False)
 # The paper draws its batches at random.
 OF_PAPER = replace(PLAIN, group_by_length=False)
+# Bujel, Yannakoudakis & Rei 2021, appendix "Hyperparameters"; the whole depth of RoBERTa has 12 layers.
+PAPER = (
+    ModelConfig(encoder="roberta-base", depth=12, beta=2.0, attention_size=100, window=128),
+    replace(OF_PAPER, epochs=20, batch_size=16, learning_rate=2e-5, patience=20, tolerance=0.0),
+)
 
 PRESETS: dict[str, tuple[ModelConfig, TrainConfig]] = {
     "default": (ModelConfig(), TrainConfig()),
@@ -19,31 +24,11 @@ PRESETS: dict[str, tuple[ModelConfig, TrainConfig]] = {
         ModelConfig(encoder=LEXICAL[0], head=LEXICAL[1], tokenization="unigrams", depth=1),
         TrainConfig(epochs=1, teacher_epochs=0, teachers=1),
     ),
-    # Bujel, Yannakoudakis & Rei 2021, appendix "Hyperparameters"; the whole depth of RoBERTa has 12 layers.
-    "paper": (
-        ModelConfig(encoder="roberta-base", depth=12, beta=2.0, attention_size=100, window=128),
-        replace(OF_PAPER, epochs=20, batch_size=16, learning_rate=2e-5, patience=20, tolerance=0.0),
-    ),
+    "paper": PAPER,
     # The paper as its reference code has it, which differs from what it says, but for what `LEFT_OUT` names.
     "reference": (
-        ModelConfig(
-            encoder="roberta-base",
-            depth=12,
-            beta=2.0,
-            attention_size=100,
-            window=128,
-            tokenization="reference",
-        ),
-        replace(
-            OF_PAPER,
-            epochs=20,
-            batch_size=16,
-            learning_rate=2e-5,
-            warmup=0.1 * 16,  # it counts sentences, 16 to a step
-            loss="twice-squashed",
-            patience=20,
-            tolerance=0.0,
-        ),
+        replace(PAPER[0], tokenization="reference"),
+        replace(PAPER[1], warmup=0.1 * 16, loss="twice-squashed"),  # it counts sentences, 16 to a step
     ),
     # Rei & Søgaard 2018, and the configuration of their public code; the encoder's are in `research/bilstm.py`.
     "bilstm": (

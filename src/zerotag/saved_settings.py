@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from zerotag.config import PACKAGED_ENCODER, ModelConfig, TrainConfig
+from zerotag.config import PACKAGED_ENCODER, ModelConfig, TrainConfig, require_type
 from zerotag.errors import ZerotagError
 
 C = TypeVar("C", ModelConfig, TrainConfig)
@@ -19,6 +21,32 @@ def from_dict(kind: type[C], values: dict[str, Any]) -> C:
         if name not in known:
             raise ZerotagError(f"unknown setting {name!r}; there are: {', '.join(known)}")
     return kind(**values)
+
+
+def typed(name: str, kind: Any, value: Any) -> Any:
+    """A value of a JSON document as its type says: lists become tuples, objects become dataclasses.
+
+    Raises:
+        ZerotagError: it is of another type, or something in it is.
+    """
+    if isinstance(kind, UnionType):  # something or None
+        return None if value is None else typed(name, get_args(kind)[0], value)
+    if get_origin(kind) is tuple:
+        require_type(name, list, value)
+        return tuple(typed(name, get_args(kind)[0], one) for one in value)
+    if get_origin(kind) is Mapping:
+        require_type(name, dict, value)
+        return {key: typed(name, get_args(kind)[1], one) for key, one in value.items()}
+    if is_dataclass(kind):
+        require_type(name, dict, value)
+        kinds = get_type_hints(kind)
+        make: Any = kind
+        return make(**{key: typed(key, kinds[key], one) if key in kinds else one for key, one in value.items()})
+    if issubclass(kind, tuple):  # with names
+        require_type(name, list, value)
+        return kind(*(typed(name, *pair) for pair in zip(get_type_hints(kind).values(), value, strict=True)))
+    require_type(name, kind, value)
+    return value
 
 
 _TOKENIZATIONS = {

@@ -62,10 +62,10 @@ def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
 
 
 def test_long_records_make_short_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs_module, "_MAX_CHARACTERS", 10)
+    monkeypatch.setattr(inputs_module, "MAX_CHARACTERS", 10)
     path = write(tmp_path, "a.txt", "four\n" * 6 + "much longer than ten\n" + "four\n" * 2)
     for enough, expected in ((0, [3, 3, 1, 2]), (0.24, [6, 2, 1]), (1, [9])):
-        monkeypatch.setattr(inputs_module, "_CHARACTERS", enough)
+        monkeypatch.setattr(inputs_module, "CHARACTERS", enough)
         sizes = [len(chunk.sentences) for chunk in inputs(path).chunks(BEGINNING, 100)]
         assert sizes == expected
 

@@ -130,7 +130,7 @@ def chunk_ends(path: Path) -> list[Cursor]:
 
 
 def test_a_line_that_would_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "_MAX_LINE", 1 << 20)
+    monkeypatch.setattr(lines, "MAX_LINE", 1 << 20)
     monkeypatch.setattr(blocks, "_SMALLEST_STRIDE", 1 << 30)
     path = write(tmp_path, "a.txt", b"one\n" + b"x" * (5 << 19) + b"\ntwo\n")
     chunk = only_chunk(path)
@@ -141,6 +141,6 @@ def test_a_line_that_would_fill_the_memory(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_last_line_without_an_end_may_be_as_long_as_any(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "_MAX_LINE", 12)
+    monkeypatch.setattr(lines, "MAX_LINE", 12)
     chunk = only_chunk(write(tmp_path, "a.txt", "short\neleven long"))
     assert [sentence.text for sentence in chunk.sentences] == ["short", "eleven long"]

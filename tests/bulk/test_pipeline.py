@@ -53,7 +53,7 @@ def pool(labeller: WordLabeller) -> Iterator[WorkerPool]:
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs_module, "_PIECE", PIECE)
+    monkeypatch.setattr(inputs_module, "PIECE", PIECE)
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_pieces_of_many_bytes_go_through_workers(
     tmp_path: Path, labeller: WordLabeller, pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which are not in the pickle."""
-    monkeypatch.setattr(inputs_module, "_PIECE", 1_000)
+    monkeypatch.setattr(inputs_module, "PIECE", 1_000)
     path = write(tmp_path, "in.txt", "\n".join(TEXTS * 3))
     assert path.stat().st_size > 8_192
     for name, some in (("alone", None), ("beside", pool)):

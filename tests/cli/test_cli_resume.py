@@ -23,7 +23,8 @@ import toy
 from commands import CommandLine, Outcome, Started, error_line
 from moments import after_calls, die, die_after, interrupt
 from zerotag.presets import PRESETS
-from zerotag.training.loop import Run
+from zerotag.render.progress import TrainingProgress
+from zerotag.training.loop import Progress
 from zerotag.training.steps import Steps
 
 DONE = 0
@@ -136,24 +137,26 @@ def die_at(function: str) -> None:
     mock.patch(f"zerotag.training.recipe.{function}", die).start()
 
 
-def die_in_second_epoch(*, of_teacher: bool) -> None:
+def die_in_epoch(number: int) -> None:
+    """After its first step."""
     checkpoint_often()
-    train_epoch = Run._epoch
+    mock.patch("zerotag.training.loop.REPORT_SECONDS", 0.0).start()
+    show = TrainingProgress.show
 
-    def epoch(run: Run) -> None:
-        if run._position.epoch == 1 and (run._around.after > 0) == of_teacher:
+    def watch(bar: TrainingProgress, progress: Progress) -> None:
+        if progress.epoch == number:
             die()
-        train_epoch(run)
+        show(bar, progress)
 
-    mock.patch("zerotag.training.loop.Run._epoch", epoch).start()
+    mock.patch.object(TrainingProgress, "show", watch).start()
 
 
 @pytest.mark.parametrize(
     ("last_words", "goes_on_in"),
     [
-        (partial(die_in_second_epoch, of_teacher=True), 2),
+        (partial(die_in_epoch, 2), 2),
         (partial(die_at, "token_targets"), 3),
-        (partial(die_in_second_epoch, of_teacher=False), 4),
+        (partial(die_in_epoch, 4), 4),
         (partial(die_at, "rule_from_sentence_labels"), None),
     ],
     ids=["in the teacher", "after the teacher", "in the network", "after the network"],
@@ -277,7 +280,7 @@ def test_interrupted_while_it_learns_words(tmp_path: Path, corpus: Path, encoder
 def test_other_settings_or_data_are_refused(tmp_path: Path, corpus: Path, encoder: Path, of_teacher: bool) -> None:
     """At once, and nothing is trained or written first."""
     first = Training(tmp_path / "same", corpus, encoder, "--epochs", "2")
-    assert first.run(partial(die_in_second_epoch, of_teacher=of_teacher)).code == KILLED
+    assert first.run(partial(die_in_epoch, 2 if of_teacher else 4)).code == KILLED
     before = {path: path.stat().st_mtime_ns for path in first.unfinished.rglob("*")}
     other_data = toy.write_tsv(tmp_path / "other.tsv", toy.gold(40, seed=9))
     for other in (
@@ -297,7 +300,7 @@ def test_other_settings_or_data_are_refused(tmp_path: Path, corpus: Path, encode
 @pytest.mark.parametrize("of_teacher", [True, False])
 def test_a_damaged_checkpoint_is_named(tmp_path: Path, corpus: Path, encoder: Path, of_teacher: bool) -> None:
     training = Training(tmp_path / "training", corpus, encoder, "--epochs", "2")
-    assert training.run(partial(die_in_second_epoch, of_teacher=of_teacher)).code == KILLED
+    assert training.run(partial(die_in_epoch, 2 if of_teacher else 4)).code == KILLED
     folder = training.unfinished / "teacher-1" if of_teacher else training.unfinished
     (weights,) = folder.glob("step-*/network.safetensors")
     weights.write_bytes(weights.read_bytes()[:100])

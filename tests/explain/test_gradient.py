@@ -59,7 +59,7 @@ def test_integrated_gradients_add_up_to_what_the_words_change(family: str, sente
         change = labeller.network(batch).sentence_logits - labeller.network(masked).sentence_logits
     assert change.abs().max() > 0.01
     (encoded,) = labeller.aligner.encode([sentence])
-    ((_, token_scores),) = scorer._compute([encoded])
+    ((_, token_scores),) = scorer.attributions([encoded])
     np.testing.assert_allclose(token_scores.sum(axis=0), change[0], atol=2e-4)
 
 

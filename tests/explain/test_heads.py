@@ -66,7 +66,7 @@ def test_a_long_sentence_is_read_from_the_windows_that_show_most_of_each_word() 
 def test_looking_at_few_windows_at_a_time_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     labeller = tiny.labeller()
     expected = list(all_head_scores(labeller.network, labeller.aligner, SENTENCES))
-    monkeypatch.setattr(heads, "_ATTENTION_BUDGET", 3000)
+    monkeypatch.setattr(heads, "ATTENTION_BUDGET", 3000)
     for found, whole in zip(all_head_scores(labeller.network, labeller.aligner, SENTENCES), expected, strict=True):
         np.testing.assert_allclose(found.word_scores, whole.word_scores, atol=1e-6)
         assert found.sentence_scores == pytest.approx(whole.sentence_scores, abs=1e-6)

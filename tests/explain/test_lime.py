@@ -81,7 +81,7 @@ def test_samples_hide_any_number_of_words_and_any_words_alike() -> None:
 
 
 def test_a_long_document_is_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zerotag.explain.lime._DRAWN_AT_ONCE", 100)
+    monkeypatch.setattr("zerotag.explain.lime.DRAWN_AT_ONCE", 100)
     kept = draw_samples(30, 50, np.random.default_rng(0))
     assert kept[0].all()
     assert ((~kept[1:]).sum(axis=1) >= 1).all()

@@ -88,7 +88,8 @@ def test_sentence_scores_are_those_of_the_network(method: str) -> None:
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "native"])
 def test_a_plain_sentence_classifier_is_enough(method: str) -> None:
     labeller = tiny.labeller(config=ModelConfig(encoder="tiny", head="cls", depth=2, window=32))
-    for scored in scorer(method, labeller).score(SENTENCES):
+    for scored, sentence in zip(scorer(method, labeller).score(SENTENCES), SENTENCES, strict=True):
+        assert scored.word_scores.shape == (len(sentence.words), 1)
         assert np.isfinite(scored.word_scores).all()
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,11 +28,13 @@ from zerotag.errors import ZerotagError
 from zerotag.explain import create
 from zerotag.inference import onnx_export, onnx_predictor
 from zerotag.inference.onnx_export import export
+from zerotag.inference.onnx_predictor import OnnxPredictor, Output
 from zerotag.inference.predictor import predict
 from zerotag.inference.quantization import quantise, quantised_columns
 from zerotag.io.integrity import ENCODER, HEAD
 from zerotag.io.model_folder import FORMAT
 from zerotag.labeller import Labeller, WordLabeller, load
+from zerotag.text.batches import Batch
 from zerotag.types import Rule, Scored, Sentence
 
 LABELS = ("a", "b", "c")
@@ -220,35 +221,32 @@ def test_exporting_without_its_packages(
         export(original, tmp_path / "model")
 
 
-def test_a_wrong_export_is_not_written(
-    original: WordLabeller, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def write_other_encoder(_: object, file: Path) -> None:
-        model = onnx.load(folder / ENCODER)
-        bias = next(tensor for tensor in model.graph.initializer if tensor.name.endswith("LayerNorm.bias"))
-        bias.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(bias) + np.float32(0.1), bias.name))
-        onnx.save(model, file)
+def test_a_wrong_export_is_not_written(original: WordLabeller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wrong(OnnxPredictor):
+        """Runs what was exported, but not as it should."""
 
-    monkeypatch.setattr(onnx_export, "_write_encoder", write_other_encoder)
-    monkeypatch.setattr(onnx_export, "_write_head", lambda *_: shutil.copy(folder / HEAD, _[-1]))
+        def each(self, batches: Iterable[Batch]) -> Iterator[Output]:
+            for sentence_scores, token_scores in super().each(batches):
+                yield sentence_scores + np.float32(0.1), token_scores
+
+    monkeypatch.setattr(onnx_export, "OnnxPredictor", Wrong)
     with pytest.raises(ZerotagError, match=r"^encoders of type 'bert' cannot be exported .*scores differ by 0\."):
         export(original, tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_weights_of_8_bits_that_lose_too_much_are_not_written(
-    original: WordLabeller, int8_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    original: WordLabeller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def write_noise(file: Path) -> None:
-        model = onnx.load(int8_folder / ENCODER)
+    def quantise_badly(model: onnx.ModelProto) -> None:
+        quantise(model)
         for tensor in model.graph.initializer:
             if tensor.name.endswith("LayerNorm.bias"):
                 bias = numpy_helper.to_array(tensor)
                 noise = np.random.default_rng(0).normal(0, 3, bias.shape).astype(bias.dtype)
                 tensor.CopyFrom(numpy_helper.from_array(bias + noise, tensor.name))
-        onnx.save(model, file)
 
-    monkeypatch.setattr(onnx_export, "_quantise", write_noise)
+    monkeypatch.setattr("zerotag.inference.quantization.quantise", quantise_badly)
     with pytest.raises(ZerotagError) as caught:
         export(original, tmp_path / "model", int8=True)
     assert re.fullmatch(
@@ -272,7 +270,7 @@ def test_several_threads_change_nothing(folder: Path, monkeypatch: pytest.Monkey
         monkeypatch.setenv("OMP_NUM_THREADS", count)
         exported = load(folder)
         monkeypatch.setattr(type(exported.predictor), "token_budget", 100)
-        monkeypatch.setattr(onnx_predictor, "_AT_ONCE", 40)  # several parts per batch, several batches
+        monkeypatch.setattr(onnx_predictor, "AT_ONCE", 40)  # several parts per batch, several batches
         scored[count] = list(exported.score(SENTENCES))
     for one, other in zip(*scored.values(), strict=True):
         assert one.sentence_scores == other.sentence_scores
@@ -281,10 +279,12 @@ def test_several_threads_change_nothing(folder: Path, monkeypatch: pytest.Monkey
 
 def test_what_goes_wrong_in_a_thread_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exported = load(folder)
-    monkeypatch.setattr(exported.predictor, "_encoder", None)
-    with pytest.raises(
-        ZerotagError, match=r"^ONNX Runtime cannot run the model \('NoneType' object has no attribute 'run'"
-    ):
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("no room for it")
+
+    monkeypatch.setattr(InferenceSession, "run", fail)
+    with pytest.raises(ZerotagError, match=r"^ONNX Runtime cannot run the model \(no room for it\)$"):
         next(exported.score(SENTENCES))
 
 

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 import tiny
 import toy
@@ -151,7 +151,7 @@ def test_mistakes(encoder: str) -> None:
 # scikit-learn's checks of estimators. They work on tables of numbers, and leave out an estimator of texts altogether
 # (all but one: that it can be cloned). So that they all run, numbers become words first.
 
-_POOL = [word for word in tiny._SHORT if word.isalpha()]
+_POOL = [word for word in tiny.SHORT if word.isalpha()]
 
 
 class OnNumbers(WordLabeller):
@@ -170,11 +170,15 @@ class OnNumbers(WordLabeller):
         self._edges = np.quantile(X, np.linspace(0, 1, 7)[1:-1], axis=0)
         return super().fit(self._words(X), y)
 
-    def _sentences(self, X: Any, segment: Any, *, fitting: bool = False) -> Any:  # noqa: N803
-        if not fitting:
-            self._labeller  # noqa: B018 (is it fitted?)
-            X = self._words(validate_data(self, X, reset=False))  # noqa: N806
-        return super()._sentences(X, segment, fitting=fitting)
+    def predict(self, X: Any) -> Any:  # noqa: N803
+        return super().predict(self._told(X))
+
+    def predict_proba(self, X: Any) -> Any:  # noqa: N803
+        return super().predict_proba(self._told(X))
+
+    def _told(self, X: Any) -> list[str]:  # noqa: N803
+        check_is_fitted(self, "labeller_")
+        return self._words(validate_data(self, X, reset=False))
 
     def _words(self, X: Any) -> list[str]:  # noqa: N803
         bins = [np.searchsorted(edges, column) for edges, column in zip(self._edges.T, X.T, strict=True)]

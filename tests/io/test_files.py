@@ -10,7 +10,6 @@ import pytest
 
 from crashes import crashes, make
 from zerotag.errors import ZerotagError
-from zerotag.io import files
 from zerotag.io.files import Disk, delete_folder, make_folders, recover, whole_file, whole_folder
 
 
@@ -34,7 +33,7 @@ def content_of(folder: Path) -> set[str]:
 def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """With and without a system that lets two folders change places."""
     if not request.param:
-        monkeypatch.setattr(files, "_exchange", lambda *_: False)
+        monkeypatch.setattr(Disk, "exchange", lambda *_: False)
 
 
 def test_two_folders_change_places(tmp_path: Path) -> None:
@@ -148,6 +147,7 @@ def test_what_is_returned_to_the_caller_is_on_the_disk(tmp_path: Path) -> None:
         write(root / "folder", "new")
         with whole_file(root / "file") as file:
             file.write("new")
+    assert found.last
     for state in found.last:
         crashed = make(state, tmp_path / "crashed")
         assert content_of(crashed / "folder") == {(crashed / "file").read_text()} == {"new"}

@@ -10,7 +10,7 @@ import pytest
 import tiny
 from crashes import crashes, make
 from zerotag.errors import ZerotagError
-from zerotag.io import files
+from zerotag.io.files import Disk
 from zerotag.io.model_folder import check_place
 from zerotag.labeller import load
 
@@ -83,7 +83,7 @@ def test_in_every_state_that_a_crash_can_leave_the_old_or_the_new_model_loads(
     folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, can_exchange: bool
 ) -> None:
     if not can_exchange:
-        monkeypatch.setattr(files, "_exchange", lambda *_: False)
+        monkeypatch.setattr(Disk, "exchange", lambda *_: False)
     add_notes(folder)
     other = tiny.labeller(labels=("other",))
     with crashes(folder.parent) as found:

@@ -21,7 +21,8 @@ class Pipe:
 
     def __init__(self) -> None:
         reading, self._writing = os.pipe()
-        self.lines = Arriving(os.fdopen(reading, "rb"))
+        self.reading = os.fdopen(reading, "rb")
+        self.lines = Arriving(self.reading, patience=0.02)
 
     def write(self, content: bytes) -> None:
         os.write(self._writing, content)
@@ -31,11 +32,10 @@ class Pipe:
 
 
 @pytest.fixture
-def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pipe]:
-    monkeypatch.setattr(pipes, "_PATIENCE", 0.02)
+def pipe() -> Iterator[Pipe]:
     made = Pipe()
     yield made
-    made.lines._file.close()
+    made.reading.close()
 
 
 def test_a_line_is_late_until_all_of_it_is_there(pipe: Pipe) -> None:
@@ -55,15 +55,15 @@ def test_a_line_is_late_until_all_of_it_is_there(pipe: Pipe) -> None:
 
 def test_short_waits_add_up(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a line that comes now and then would keep all others from being used."""
-    pipe.lines._patience = 90.0
+    lines = Arriving(pipe.reading, patience=90.0)
     clock = itertools.count(step=30.0)
     monkeypatch.setattr(pipes, "monotonic", lambda: next(clock))
     for number in range(3):
         pipe.write(b"%d\n" % number)
-        assert not pipe.lines.is_late()
-        pipe.lines.readline(MOST)
+        assert not lines.is_late()
+        lines.readline(MOST)
     begun = monotonic()
-    assert pipe.lines.is_late()
+    assert lines.is_late()
     assert monotonic() - begun < 60
 
 

@@ -164,10 +164,10 @@ def test_a_stand_in_drops_attention_as_its_network_does() -> None:
         without_dropout(network)
     expected = made.network.encode(batch)
     real = batch.attention_mask.bool()
-    assert {layer.attention.attn._dropout for layer in _layers(copied.network)} == rates
+    assert {layer.attention.attn.dropout for layer in _layers(copied.network)} == rates
     assert (copied.network.encode(batch) - expected)[real].abs().max() > 1e-3
     for layer in _layers(copied.network):
-        layer.attention.attn._dropout = 0.0
+        layer.attention.attn.dropout = 0.0
     torch.testing.assert_close(copied.network.encode(batch)[real], expected[real], rtol=0, atol=2e-6)
 
 
@@ -197,8 +197,8 @@ def test_gradients_are_numbers_also_where_all_attention_scores_are_far_below_zer
 class AsOnGpu(TorchPredictor):
     """Runs the bfloat16 copy on the processor."""
 
-    def _ready(self, _: torch.device) -> Network:
-        return super()._ready(torch.device("cuda"))
+    def ready(self, _: torch.device) -> Network:
+        return super().ready(torch.device("cuda"))
 
 
 @pytest.mark.parametrize("part", ["encoder", "head.attention_hidden"])

@@ -147,11 +147,18 @@ def test_training_reads_words_seen_once_as_unknown_now_and_then() -> None:
     encoder.config.dropout = 0.0
     encoder.config.singleton_dropout = 1.0
     batch = TensorBatch.of(aligner.batch(aligner.encode(KNOWN[:1])), CPU)  # the, pump: twice; may, leak, .: once
-    assert torch.equal(encoder._forget(batch.input_ids), batch.input_ids)
-    encoder.train()
     the, pump, *once = batch.input_ids[0].tolist()
     assert UNKNOWN_NUMBER not in once
-    assert encoder._forget(batch.input_ids)[0].tolist() == [the, pump, *[UNKNOWN_NUMBER] * 3]
+    unknown = torch.tensor([[the, pump, *[UNKNOWN_NUMBER] * 3]])
+
+    def encoded(numbers: torch.Tensor) -> torch.Tensor:
+        output = encoder(numbers, batch.attention_mask, batch.extra["characters"])
+        return output.last_hidden_state  # type: ignore[no-any-return]
+
+    known, as_unknown = encoded(batch.input_ids), encoded(unknown)
+    assert not torch.allclose(known, as_unknown)
+    encoder.train()
+    torch.testing.assert_close(encoded(batch.input_ids), as_unknown)
 
 
 def test_losses_are_squared_errors_summed_over_sentences() -> None:
@@ -204,18 +211,13 @@ def test_long_words_are_spelled_in_part() -> None:
     assert (characters[1, 2] == -1).all()  # padding spells nothing
 
 
-def test_each_distinct_word_is_spelled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_distinct_word_is_spelled_once() -> None:
     encoder, aligner = tiny_bilstm(KNOWN)
     spelled: list[torch.Tensor] = []
-    spell = encoder._spell
-
-    def watch(characters: torch.Tensor) -> torch.Tensor:
-        spelled.append(characters)
-        return spell(characters)
-
-    monkeypatch.setattr(encoder, "_spell", watch)
-    encode(encoder, aligner, [Sentence.from_words(["b", "Ab", "b"]), Sentence.from_words(["Ab"])])
-    assert sorted(spelled[0].tolist()) == [[-1, -1], [ord("A"), ord("b")], [ord("b"), -1]]
+    encoder.characters.register_forward_hook(lambda _module, inputs, _output: spelled.append(inputs[0]))
+    encode(encoder, aligner, [Sentence.from_words(["m", "Pm", "m"]), Sentence.from_words(["Pm"])])
+    assert [words.shape for words in spelled] == [(3, 2)]  # nothing, "m" and "Pm"
+    assert len(torch.unique(spelled[0], dim=0)) == 3
 
 
 def test_settings_that_do_not_go_together_are_refused() -> None:

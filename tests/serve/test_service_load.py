@@ -142,7 +142,7 @@ def test_clients_that_send_no_request_are_hung_up_on(folder: Path, monkeypatch: 
         second.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert second.recv(1000).startswith(b"HTTP/1.1 200 ")
         with monkeypatch.context() as impatient:
-            impatient.setattr("zerotag.serve.server._HEAD_SECONDS", 0.3)
+            impatient.setattr("zerotag.serve.server.HEAD_SECONDS", 0.3)
             second.sendall(b"GET /hea")
             with service.connect() as silent, service.connect() as slow:
                 slow.sendall(b"POST /v1/label HT")
@@ -218,12 +218,12 @@ def test_a_refused_body_may_be_sent_to_its_end(folder: Path) -> None:
 
 
 def test_clients_that_do_not_read_are_hung_up_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ServedModel, "_label", lambda _, __, sentences: ['"' + 2**23 * "x" + '"'] * len(sentences))
+    monkeypatch.setattr(ServedModel, "label", lambda _, __, sentences: ['"' + 2**23 * "x" + '"'] * len(sentences))
     body = b'{"texts": ["a"]}'
     with Service({"one": folder}) as service, service.connect() as deaf:
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**14)
         with monkeypatch.context() as impatient:
-            impatient.setattr("zerotag.serve.server._READING_SECONDS", 0.3)
+            impatient.setattr("zerotag.serve.server.READING_SECONDS", 0.3)
             deaf.sendall(HEAD.replace(b"100", str(len(body)).encode()) + body)
             assert deaf.recv(1) == b"H"  # the answer has begun
             until(lambda: not service.server.server_state.connections)
@@ -234,7 +234,7 @@ def test_clients_that_do_not_read_are_hung_up_on(folder: Path, monkeypatch: pyte
 def test_a_slow_answer_is_not_mistaken_for_a_slow_request(
     folder: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zerotag.serve.server._HEAD_SECONDS", 5.0)  # the request itself may be held up, too
+    monkeypatch.setattr("zerotag.serve.server.HEAD_SECONDS", 5.0)  # the request itself may be held up, too
     with Service({"one": folder}, Settings(body_seconds=5.0)) as service:
         reply = ThreadPoolExecutor(1).submit(service.label, ["a"])
         assert gate.reached.wait(60)

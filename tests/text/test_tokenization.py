@@ -92,7 +92,7 @@ class Recording:
 
 def test_it_forgets_before_it_knows_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     """It asks again for what was met long ago, and for what is too long to be remembered at all."""
-    monkeypatch.setattr(tokenizing, "_REMEMBERED", 10)
+    monkeypatch.setattr(tokenizing, "REMEMBERED", 10)
     recording = Recording()
     tokenize = BetweenSpaces(cast(Tokenizer, recording))
     tokenize([" ".join(map(str, range(100)))])  # more at once than may be remembered
@@ -107,7 +107,7 @@ def test_it_forgets_before_it_knows_too_much(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_threads_may_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokenizing, "_REMEMBERED", 50)
+    monkeypatch.setattr(tokenizing, "REMEMBERED", 50)
     tokenize = BetweenSpaces(PACKAGED)
     some = [[f"word{a} and{b} more{a + b}" for a in range(10)] for b in range(40)]
     with ThreadPoolExecutor(8) as threads:

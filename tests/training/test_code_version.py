@@ -13,8 +13,8 @@ def test_it_follows_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "training").mkdir()
     (tmp_path / "training" / "loop.py").write_text("a = 1\n")
     (tmp_path / "config.py").write_text("b = 1\n")
-    monkeypatch.setattr(module, "_PACKAGE", tmp_path)
-    monkeypatch.setattr(module, "_DECISIVE", ("training", "config.py"))
+    monkeypatch.setattr(module, "PACKAGE", tmp_path)
+    monkeypatch.setattr(module, "DECISIVE", ("training", "config.py"))
     digest = module.code_version.__wrapped__
     first = digest()
     assert digest() == first
@@ -28,4 +28,4 @@ def test_it_follows_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_all_that_decides_is_there() -> None:
-    assert all((module._PACKAGE / name).exists() for name in module._DECISIVE)
+    assert all((module.PACKAGE / name).exists() for name in module.DECISIVE)

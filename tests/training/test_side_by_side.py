@@ -18,7 +18,7 @@ from zerotag.parallel.ray_pool import Cluster, DeathError
 from zerotag.training.checkpoints import Checkpoints
 from zerotag.training.loop import Progress
 from zerotag.training.recipe import train
-from zerotag.training.side_by_side import _give_up, _Together
+from zerotag.training.side_by_side import Together, give_up
 
 TRAINING = TrainConfig(epochs=1, teacher_epochs=2, teachers=2, batch_size=16, learning_rate=5e-3, seed=3)
 
@@ -40,7 +40,7 @@ def reached(teacher: int, own_steps: int, seconds_left: float) -> Progress:
 
 def test_the_progress_of_two_teachers_and_the_student_to_come() -> None:
     shown: list[Progress] = []
-    together = _Together(ChosenTrainConfig(epochs=1, teacher_epochs=2, teachers=2), shown.append)
+    together = Together(ChosenTrainConfig(epochs=1, teacher_epochs=2, teachers=2), shown.append)
     together.hear(1, reached(1, own_steps=5, seconds_left=25.0))  # a second for each of 25 steps
     together.hear(0, reached(0, own_steps=10, seconds_left=40.0))
     together.hear(1, reached(1, own_steps=20, seconds_left=10.0))
@@ -69,7 +69,7 @@ def test_a_teacher_that_cannot_be_had(tmp_path: Path, error: Exception, says: st
     for teacher in ("teacher-1", "teacher-2")[: 2 if kept else 1]:
         (folder / teacher).mkdir(parents=True)
     with pytest.raises(ZerotagError, match=says):
-        _give_up(Checkpoints(folder, "fingerprint"), 1, error)
+        give_up(Checkpoints(folder, "fingerprint"), 1, error)
     assert folder.exists() == kept
 
 

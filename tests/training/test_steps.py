@@ -79,8 +79,8 @@ def test_steps_with_a_stand_in_are_those_of_its_network(family: str) -> None:
     pupil, untrained = copy.deepcopy(network), copy.deepcopy(network)
     losses = take_all(network, taught(TRAINING), aligner)
 
-    steps = Steps(pupil, taught(TRAINING), optimizer(pupil, TRAINING), clipped=True)
-    steps._copy = Bf16Copy(pupil, torch.float32)  # which there is on a GPU only, in half precision
+    made = Bf16Copy(pupil, torch.float32)  # which there is on a GPU only, in half precision
+    steps = Steps(pupil, taught(TRAINING), optimizer(pupil, TRAINING), clipped=True, copy=made)
     for lesson, rate, loss in zip(lessons(aligner), RATES, losses, strict=True):
         assert steps.take([Part(*lesson)], rate=rate, seed=0).item() == pytest.approx(loss, rel=1e-3)
     for name, weight in network.state_dict().items():
@@ -129,8 +129,8 @@ def test_a_batch_in_parts_gives_what_it_gives_at_once(
     losses, gradients = [], []
     for parts in (at_once, in_parts):
         pupil = copy.deepcopy(network)
-        steps = Steps(pupil, objective(training), optimizer(pupil, training), clipped=False)
-        steps._copy = Bf16Copy(pupil, torch.float32) if copied else None
+        made = Bf16Copy(pupil, torch.float32) if copied else None
+        steps = Steps(pupil, objective(training), optimizer(pupil, training), clipped=False, copy=made)
         losses.append(steps.take(parts, rate=0.0, seed=0).item())
         gradients.append([p.grad for p in pupil.parameters() if p.grad is not None])
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
@@ -176,7 +176,11 @@ class Replays:
     def refuse(self) -> None:
         """As for an encoder that no graph can hold."""
         self.count = 0
-        self._monkeypatch.setattr(Steps, "_capture", lambda *_: None)
+
+        def refused(*_: object, **__: object) -> None:
+            raise RuntimeError("it copies from the host")
+
+        self._monkeypatch.setattr(torch.cuda, "graph", refused)
 
 
 @pytest.fixture

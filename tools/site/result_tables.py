@@ -113,7 +113,7 @@ def filled_in(text: str, draw: Callable[[str], str] | None = None) -> str:
 
 def markdown(table: Table) -> str:
     """The table in Markdown, and below it what its cells are and how many seeds they are means of."""
-    corpora = list(_summary(next(row.experiment for row in table.rows if row.experiment)))
+    corpora = list(summary_of(next(row.experiment for row in table.rows if row.experiment)))
     titles = [*(CORPUS_TITLES.get(corpus, corpus) for corpus in corpora), *(["minutes"] if table.minutes else [])]
     lines = [f"| | {' | '.join(titles)} |", f"|---|{'---:|' * len(titles)}"]
     seeds: set[int] = set()
@@ -139,7 +139,7 @@ def _cell(row: Row, corpus: str, measures: Sequence[str]) -> tuple[str, set[int]
     if not row.experiment:
         found = (best_without_word_labels(corpus, measure) for measure in measures)
         return " / ".join("–" if one is None else f"{one[0]:.1f}" for one in found), set()
-    of_method = _summary(row.experiment).get(corpus, {}).get(row.method)
+    of_method = summary_of(row.experiment).get(corpus, {}).get(row.method)
     if of_method is None:
         return "–", set()
     values = [of_method.get(measure) for measure in measures]
@@ -153,7 +153,7 @@ def _minutes(row: Row, corpora: Sequence[str]) -> str:
     """Of the shortest and the longest training."""
     if not row.experiment:
         return ""
-    summary = _summary(row.experiment)
+    summary = summary_of(row.experiment)
     trained = (summary[corpus][row.method] for corpus in corpora if row.method in summary.get(corpus, {}))
     minutes = sorted(one["training_seconds"]["mean"] / 60 for one in trained)
     low, high = f"{minutes[0]:.1f}", f"{minutes[-1]:.1f}"
@@ -180,7 +180,8 @@ def _legend(table: Table, seeds: set[int], marks: bool) -> Iterator[str]:
         yield "Minutes of a training on one GPU (NVIDIA H200) which others used at the same time."
 
 
-def _summary(experiment: str) -> Any:
+def summary_of(experiment: str) -> Any:
+    """The measures of an experiment, by corpus and method."""
     return json.loads((ROOT / "experiments" / experiment / "summary.json").read_text(encoding="utf-8"))
 
 

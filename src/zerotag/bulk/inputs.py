@@ -19,9 +19,9 @@ from zerotag.types import Sentence
 
 __all__ = ["BEGINNING", "ByteRange", "Chunk", "Cursor", "Inputs", "Part", "Rejected", "Unread"]
 
-_PIECE = 1_024  # records that become bytes of output together
-_MAX_CHARACTERS = 2_000_000  # of a chunk: a thousand books must not be in memory at once
-_CHARACTERS = 128  # for each record of a chunk of very many, which may have more than that: room for usual sentences
+PIECE = 1_024  # records that become bytes of output together
+MAX_CHARACTERS = 2_000_000  # of a chunk: a thousand books must not be in memory at once
+CHARACTERS = 128  # for each record of a chunk of very many, which may have more than that: room for usual sentences
 
 
 class Cursor(NamedTuple):
@@ -107,7 +107,7 @@ class _Held:
         self.characters = 0
         self.end = end
         self._most_records = at_once
-        self._most_characters = max(_MAX_CHARACTERS, _CHARACTERS * at_once)
+        self._most_characters = max(MAX_CHARACTERS, CHARACTERS * at_once)
 
     def is_full_with(self, cutting: Cutting) -> bool:
         """Whether it is a chunk with a piece that is being cut."""
@@ -250,7 +250,7 @@ class Inputs:
             full = at_cut or held.is_full_with(cutting)
             if not (full or never_late) and held.records + cutting.records:
                 full = source.is_late
-            if full or cutting.records >= _PIECE or cutting.characters >= _MAX_CHARACTERS // 8:
+            if full or cutting.records >= PIECE or cutting.characters >= MAX_CHARACTERS // 8:
                 held.take(cutting, Cursor(file, unit.end))
                 cutting = Cutting(file, unit.end)
             if full:

@@ -26,16 +26,10 @@ from zerotag.text.subwords import SubWords
 _IN_FLIGHT = 4  # chunks: one is scored, the others are being read and written
 
 
-class BeingRead(NamedTuple):
-    """A chunk whose pieces are being read."""
-
-    chunk: Unread
-    reading: list[Future[Read]]
-
-
 class BeingWritten(NamedTuple):
     """A chunk whose pieces are being written."""
 
+    chunk: Unread
     rejected: list[Rejected]
     writing: list[Future[Written]]
 
@@ -58,26 +52,20 @@ class Overlap:
 
     def label(self, chunks: Iterable[Unread], task: Task) -> Generator[Finished]:
         """Each chunk once it is done, in their order."""
-
-        def score(read: BeingRead) -> tuple[Unread, BeingWritten]:
-            return read.chunk, self._score(task, read.reading)
-
-        being_read = (BeingRead(chunk, [self._pool.read(task, piece) for piece in chunk.pieces]) for chunk in chunks)
-        with closing(prefetched(score, being_read, _IN_FLIGHT - 1)) as scored:
-            for chunk, (rejected, writing) in scored:
+        being_read = ((chunk, [self._pool.read(task, piece) for piece in chunk.pieces]) for chunk in chunks)
+        with closing(prefetched(lambda read: self._score(task, *read), being_read, _IN_FLIGHT - 1)) as scored:
+            for chunk, rejected, writing in scored:
                 yield Finished(chunk, rejected, [one.result() for one in writing])
 
-    def _score(self, task: Task, reading: Sequence[Future[Read]]) -> BeingWritten:
+    def _score(self, task: Task, chunk: Unread, reading: Sequence[Future[Read]]) -> BeingWritten:
         pieces = [one.result() for one in reading]
         rejected = [one for piece in pieces for one in piece.rejected]
         pieces = [piece for piece in pieces if len(piece.subwords.lengths)]
         if not pieces:
-            return BeingWritten(rejected, [])
+            return BeingWritten(chunk, rejected, [])
         scores = predict_row(self._predictor, self._aligner, SubWords.joined([piece.subwords for piece in pieces]))
-        parts = _split(scores, pieces)
-        return BeingWritten(
-            rejected, [self._pool.write(task, p.kept, part) for p, part in zip(pieces, parts, strict=True)]
-        )
+        parts = zip(pieces, _split(scores, pieces), strict=True)
+        return BeingWritten(chunk, rejected, [self._pool.write(task, piece.kept, part) for piece, part in parts])
 
 
 def _split(scores: RowScores, pieces: Sequence[Read]) -> list[RowScores]:

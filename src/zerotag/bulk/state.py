@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -56,16 +56,9 @@ class State:
 
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
-        return {
-            "cursor": [self.cursor.file, *self.cursor.position],
-            "read": self.read,
-            "sentences": self.sentences,
-            "words": self.words,
-            "rejected": self.rejected,
-            "seconds": self.seconds,
-            "positive_sentences": dict(self.positive_sentences),
-            "positive_words": dict(self.positive_words),
-        }
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        counters = {name: dict(values[name]) for name in ("positive_sentences", "positive_words")}
+        return {**values, **counters, "cursor": [self.cursor.file, *self.cursor.position]}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> State:

@@ -107,8 +107,7 @@ def _work(connection: Connection, config: ModelConfig, tokenizer: str, pad_id: i
 def _answer(do: Any, arguments: tuple[object, ...]) -> object:
     try:
         return do(*arguments)
-    except ZerotagError as error:
-        return error
     except Exception as error:
-        error.add_note(traceback.format_exc())  # where it was, which does not travel with it
+        if not isinstance(error, ZerotagError):
+            error.add_note(traceback.format_exc())  # where it was, which does not travel with it
         return error

@@ -92,12 +92,10 @@ def main() -> None:
     except KeyboardInterrupt as stop:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # once more, and Python would complain while it leaves
         _fail(str(stop) or "stopped", 130)
-    except MemoryError:
-        _fail(_OUT_OF_MEMORY, 2)
-    except RuntimeError as error:
+    except (MemoryError, RuntimeError) as error:
         if not _is_out_of_memory(error):
             raise
-        _fail(_OUT_OF_MEMORY, 2)
+        _fail("out of memory: free some, or take shorter texts, a smaller model or smaller batches", 2)
     except BrokenPipeError:
         _drop_output()  # whoever read it has seen enough
         raise SystemExit(141) from None
@@ -107,12 +105,10 @@ def main() -> None:
         _fail(f"{place}: {error.strerror or error}", 2)
 
 
-_OUT_OF_MEMORY = "out of memory: free some, or take shorter texts, a smaller model or smaller batches"
-
-
-def _is_out_of_memory(error: RuntimeError) -> bool:
-    """Whether torch had none left, on a GPU or on the processor, for which it has no exception of its own."""
-    return type(error).__name__ == "OutOfMemoryError" or "DefaultCPUAllocator" in str(error)
+def _is_out_of_memory(error: Exception) -> bool:
+    """Whether Python or torch had none left; for that of a processor torch has no exception of its own."""
+    named_so = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+    return named_so or "DefaultCPUAllocator" in str(error)
 
 
 def _open_what_is_closed() -> None:

@@ -48,12 +48,8 @@ def demo(
     labeller.save_pretrained(out / "model")
     typer.echo(f"Trained in {duration(time.monotonic() - start)}.")
     measured = {part: measure(labeller, part) for part in PARTS}
-    style = Style(
-        label_names=labeller.label_names,
-        rules=labeller.rules,
-        title="Which words hedge?",
-        colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
-    )
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    style = Style.of(labeller.manifest, "Which words hedge?", colour=colour)
     for part, (report, results) in measured.items():
         typer.echo(f"\n{PARTS[part]}\n")
         shown = [result for result in results if result.labels][:SHOWN]

@@ -147,7 +147,9 @@ def _of_model(
         lines.append(f"not zero-shot: the model learnt from {labeller.manifest.supervision}")
     faithful: dict[str, float] = {}
     if masked is not None:
-        faithful = _faithfulness(masked, scored)
+        from zerotag.evaluation.faithfulness import faithfulness  # here, as exported models need no torch
+
+        faithful = faithfulness(masked, scored)
         lines.append(_faithfulness_line(faithful))
     return _OfModel(report, report.to_json() | faithful | {"cost": asdict(cost)}, lines)
 
@@ -222,12 +224,6 @@ def _able_to_mask(labeller: Labeller) -> WordLabeller:
     if labeller.tokenizer.mask_token_id is None:
         raise ZerotagError("--faithfulness hides words behind a mask token, and this model's tokenizer has none")
     return labeller
-
-
-def _faithfulness(labeller: WordLabeller, scored: Sequence[Scored]) -> dict[str, float]:
-    from zerotag.evaluation.faithfulness import faithfulness
-
-    return faithfulness(labeller, scored)
 
 
 def _faithfulness_line(found: Mapping[str, float]) -> str:

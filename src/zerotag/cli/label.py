@@ -207,8 +207,7 @@ def _label(model: str, inputs: Inputs, form: Form, out: Path | None, how: _How) 
         "output format": form,
         "device": how.device,
     }
-    resume, overwrite = how.resume, how.overwrite
-    if out is not None and nothing_left_to_do(out, arguments, inputs, resume=resume, overwrite=overwrite):
+    if out is not None and nothing_left_to_do(out, arguments, inputs, resume=how.resume, overwrite=how.overwrite):
         say(f"{out} is complete: nothing is left to do")
         return
     labeller = loaded(manifest.parent, how.device, how.method, how.threshold)
@@ -237,9 +236,7 @@ def _label(model: str, inputs: Inputs, form: Form, out: Path | None, how: _How) 
         if out is None:
             state = _to_standard_output(run, form, style)
         else:
-            # Nobody can go on with a pipe. With another device, found and not asked for, scores may differ a little.
-            its_arguments = {**arguments, "records at once": at_once} if inputs.are_files else None
-            state = _to_file(run, form, style, joined, out, its_arguments, resume=resume, overwrite=overwrite)
+            state = _to_file(run, form, style, joined, out, arguments, how)
     if how.method != "native" and how.threshold is None:
         say(
             f"{how.method}: words were marked from {labeller.rules[0].word_threshold} on, as the model's own threshold "
@@ -273,14 +270,9 @@ def _style(labeller: Labeller, inputs: Inputs, *, colour: bool) -> Style:
     from zerotag.io.writers.style import Style
 
     first, *others = (Path(source.name).name for source in inputs.sources)
-    return Style(
-        label_names=labeller.label_names,
-        rules=labeller.rules,
-        title=f"{', '.join(labeller.label_names)}: {first}{' and others' if others else ''}",
-        negative=labeller.manifest.negative,
-        of_documents=inputs.columns.split_sentences,
-        colour=colour and sys.stdout.isatty() and "NO_COLOR" not in os.environ,
-    )
+    title = f"{', '.join(labeller.label_names)}: {first}{' and others' if others else ''}"
+    colour = colour and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    return Style.of(labeller.manifest, title, of_documents=inputs.columns.split_sentences, colour=colour)
 
 
 def _to_standard_output(run: Run, form: Form, style: Style) -> State:
@@ -304,22 +296,22 @@ def _to_file(
     style: Style,
     joined: TableOutput | None,
     out: Path,
-    arguments: Mapping[str, Any] | None,
-    *,
-    resume: bool,
-    overwrite: bool,
+    arguments: Mapping[str, Any],
+    how: _How,
 ) -> State:
     from zerotag.bulk.journal import unfinished
     from zerotag.bulk.run import label_to_file, label_to_page
     from zerotag.io.writers.appendable import encoder
 
     if not form.is_appendable:
-        with unfinished(out, None, resume=False, overwrite=overwrite) as output:
+        with unfinished(out, None, resume=False, overwrite=how.overwrite) as output:
             label_to_page(run, output, form, style)
             return output.state
     its_encoder = encoder(form, style, None if joined is None else joined.assemble)
-    beginning = its_encoder.beginning
-    with unfinished(out, arguments, resume=resume, overwrite=overwrite, beginning=beginning) as output:
+    # Nobody can go on with a pipe. With another device, found and not asked for, scores may differ a little.
+    known = {**arguments, "records at once": run.at_once} if run.inputs.are_files else None
+    begin = its_encoder.beginning
+    with unfinished(out, known, resume=how.resume, overwrite=how.overwrite, beginning=begin) as output:
         run.check(output.state)
         if output.state.sentences:
             say(f"going on after {output.state.sentences:,} sentences")

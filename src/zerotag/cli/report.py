@@ -142,6 +142,6 @@ def _write(out: Path, corpus: LabelledCorpus, measured: Measured, labeller: Labe
             case _:
                 from zerotag.io.writers.style import Style
 
-                style = Style(label_names=labeller.label_names, rules=labeller.rules, title=title)
+                style = Style.of(labeller.manifest, title)
                 intro = lead(corpus, labeller.manifest.supervision)
                 file.writelines(page(corpus, measured, style, intro, top))

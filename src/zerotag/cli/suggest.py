@@ -94,10 +94,5 @@ def _lines(chosen: Sequence[Suggestion], form: Form, labeller: Labeller) -> Iter
         for one in chosen:
             yield encode({**record(one.labelled, labeller.label_names), "reason": one.reason}) + "\n"
         return
-    style = Style(
-        label_names=labeller.label_names,
-        rules=labeller.rules,
-        title="Sentences to look at",
-        negative=labeller.manifest.negative,
-    )
+    style = Style.of(labeller.manifest, "Sentences to look at")
     yield from form.render((one.labelled for one in chosen), style)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def show_table(table: Table) -> None:
-    """Draw a table. Its caption and note are lines of their own: rich would break them at the table's width."""
+    """Draw a table between lines with its caption and its note."""
     from rich.console import Console
 
     from zerotag.render.terminal import rich_table
@@ -22,7 +21,7 @@ def show_table(table: Table) -> None:
     typer.echo(one_line(table.caption))
     console = Console()
     with console.capture() as drawn:  # rich would leave in its own way when nobody reads on
-        console.print(rich_table(replace(table, caption="", note="")))
+        console.print(rich_table(table))
     typer.echo(drawn.get(), nl=False)
     for line in table.note.split("\n"):
         typer.echo(one_line(line))

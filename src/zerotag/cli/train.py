@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -185,47 +185,32 @@ def _learnt(
     cluster: Cluster | None,
 ) -> WordLabeller:
     """What is learnt from sentence labels and, if there are some, word labels."""
-    from zerotag.training.exclusive import exclusive_rules
-    from zerotag.training.few_labels import update
-    from zerotag.training.loggers import logging_to
-    from zerotag.training.recipe import train as train_labeller
+    from zerotag.training.api import learn
 
-    with resumable(unfinished) as stop:
+    with resumable(unfinished) as stop, TrainingProgress(say) as progress:
+
+        def show(reached: Progress) -> None:
+            stop.check()
+            progress.show(reached)
+            while data.remarks:  # not before it is known that the training goes ahead
+                say(one_line(data.remarks.pop(0)))
+
         try:
-            with (
-                TrainingProgress(say) as progress,
-                logging_to(log_to, asdict(model) | asdict(training), progress.show) as tell,
-            ):
-
-                def show(reached: Progress) -> None:
-                    stop.check()
-                    tell(reached)
-                    while data.remarks:  # not before it is known that the training goes ahead
-                        say(one_line(data.remarks.pop(0)))
-
-                labeller = train_labeller(
-                    data.corpus,
-                    data.dev,
-                    model=model,
-                    training=training,
-                    checkpoints=unfinished,
-                    device=device,
-                    on_progress=show,
-                    cluster=cluster,
-                )
+            return learn(
+                data.corpus,
+                data.dev,
+                None if examples is None else examples.examples,
+                exclude=exclude,
+                model=model,
+                training=training,
+                checkpoints=unfinished,
+                device=device,
+                on_progress=show,
+                log_to=log_to,
+                cluster=cluster,
+            )
         except ZerotagError as error:
             raise ZerotagError(f"{error} ({data.left_out})") if data.left_out and data.remarks else error from None
-        if exclude:
-            labeller = labeller.with_rules(exclusive_rules(labeller.rules, data.corpus))
-        if examples is None:
-            return labeller
-        with TrainingProgress(say) as progress:
-
-            def show_words(reached: Progress) -> None:
-                stop.check()
-                progress.show(reached)
-
-            return update(labeller, examples.examples, data.corpus, checkpoints=unfinished, on_progress=show_words)
 
 
 def _tell_of_model(labeller: WordLabeller, corpus: Corpus[Example], out: Path, seconds: float) -> None:

@@ -36,20 +36,23 @@ class SettingOptions:
     ] = None
     depth: Annotated[
         str | None,
-        typer.Option(help="Layer to read; auto: half of the encoder's, which teachers read at several depths."),
+        typer.Option(help="Layer that the head reads; those above are dropped. [auto: half of them, or all for cls]"),
     ] = None
     beta: Annotated[float | None, typer.Option(help="Sharpness of the attention.")] = None
     gamma: Annotated[float | None, typer.Option(help="Weight of the two attention losses.")] = None
     epochs: Annotated[int | None, typer.Option(help="Passes over the training sentences.")] = None
     teacher_epochs: Annotated[
-        int | None, typer.Option(help="Passes of the teacher that finds the words; 0: none, as in the paper.")
+        int | None,
+        typer.Option(help="Passes of the teacher, whose pseudo-labels are learnt; 0: no teacher, as in the paper."),
     ] = None
     teachers: Annotated[
-        int | None, typer.Option(help="How many of them, each from a seed of its own; their words are averaged. [1]")
+        int | None, typer.Option(help="How many teachers, each from a seed of its own; pseudo-labels are averaged. [1]")
     ] = None
     batch_size: Annotated[int | None, typer.Option(help="Sentences per step.")] = None
     learning_rate: Annotated[float | None, typer.Option(help="Peak learning rate.")] = None
-    patience: Annotated[int | None, typer.Option(help="Epochs without improvement before stopping.")] = None
+    patience: Annotated[
+        int | None, typer.Option(help="Epochs in a row that do not count as best, after which it stops.")
+    ] = None
     seed: Annotated[int | None, typer.Option(help="Everything random follows from it.")] = None
 
     def configs(self) -> tuple[ModelConfig, TrainConfig]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from zerotag.active.suggest import Suggestion, suggest
 from zerotag.demo import PARTS, corpus_part
 from zerotag.evaluation.report import Report
+from zerotag.evaluation.tables import percent
 from zerotag.io import read_gold
 from zerotag.io.reading import corrected
 from zerotag.labeller import WordLabeller
@@ -66,12 +67,8 @@ def comparison(improved: Improved) -> Table:
         caption="Words of the other half of the new sentences, against the hedge words marked by hand",
         header=("percent", *(f"{part}: {measure}" for part in PARTS for measure in ("F1", "MAP"))),
         rows=tuple(
-            (name, *(_percent(value) for one in of_parts for value in (one.macro.word_f1, one.macro.map)))
+            (name, *(percent(value) for one in of_parts for value in (one.macro.word_f1, one.macro.map)))
             for name, of_parts in reports.items()
         ),
         note=f"after word labels of {len(improved.corrections)} sentences: not zero-shot",
     )
-
-
-def _percent(fraction: float | None) -> str:
-    return "–" if fraction is None else f"{100 * fraction:.1f}"

@@ -151,9 +151,7 @@ def judge(
 
 def report(judged: Sequence[Judged]) -> Report:
     """Every measure of every label, and their average."""
-    labels = tuple(
-        LabelReport(one.label, _measures(one), _counts(one), one.rule, _best_threshold(one)) for one in judged
-    )
+    labels = tuple(map(_of_label, judged))
     return Report(labels, _macro([one.measures for one in labels]), _classes(judged))
 
 
@@ -188,22 +186,22 @@ def _counts(one: Judged) -> Counts:
     )
 
 
-def _best_threshold(one: Judged) -> float | None:
-    found = metrics.best_threshold_and_f1(one.gold_words, one.word_scores) if one.gold_words else None
-    return None if found is None else found[0]
+def _of_label(one: Judged) -> LabelReport:
+    known = metrics.best_threshold_and_f1(one.gold_words, one.word_scores) if one.gold_words else None
+    threshold, f1 = known or (None, None)
+    return LabelReport(one.label, _measures(one, f1), _counts(one), one.rule, threshold)
 
 
-def _measures(one: Judged) -> Measures:
+def _measures(one: Judged, highest_word_f1: float | None) -> Measures:
     sentence = metrics.precision_recall_f1(
         np.array(one.gold_sentences, dtype=np.bool_), np.array(one.predicted_sentences, dtype=np.bool_)
     )
+    of_sentences = Measures(sentence.precision, sentence.recall, sentence.f1)
     if not one.gold_words:
-        return Measures(sentence.precision, sentence.recall, sentence.f1)
+        return of_sentences
     word = metrics.precision_recall_f1(np.concatenate(one.gold_words), np.concatenate(one.predicted_words))
-    return Measures(
-        sentence_precision=sentence.precision,
-        sentence_recall=sentence.recall,
-        sentence_f1=sentence.f1,
+    return replace(
+        of_sentences,
         word_precision=word.precision,
         word_recall=word.recall,
         word_f1=word.f1,
@@ -214,7 +212,7 @@ def _measures(one: Judged) -> Measures:
         token_f1=metrics.token_f1(one.gold_words, one.predicted_words),
         iou_f1=metrics.iou_f1(one.gold_words, one.predicted_words),
         auprc=metrics.auprc(one.gold_words, one.word_scores),
-        highest_word_f1=metrics.highest_word_f1(one.gold_words, one.word_scores),
+        highest_word_f1=highest_word_f1,
     )
 
 

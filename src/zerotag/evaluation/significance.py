@@ -12,7 +12,7 @@ from zerotag.evaluation.metrics.classification import f1_of_counts
 from zerotag.evaluation.metrics.ragged import Floats, Ints
 
 ROUNDS = 10_000
-_SWAPS_AT_ONCE = 4_000_000  # bounds memory: 32 MB of coin tosses
+SWAPS_AT_ONCE = 4_000_000  # bounds memory: 32 MB of coin tosses
 _ROUNDING = 1e-12  # swaps which give the observed difference again must count whatever the order of summation
 
 
@@ -94,7 +94,7 @@ def _randomisation_test(
     change = change[change.any(axis=1)]  # swapping equal answers changes nothing
 
     random = np.random.default_rng(seed)
-    rounds_at_once = max(1, _SWAPS_AT_ONCE // max(len(change), 1))
+    rounds_at_once = max(1, SWAPS_AT_ONCE // max(len(change), 1))
     as_large = 0
     for done in range(0, rounds, rounds_at_once):
         shape = (min(rounds_at_once, rounds - done), len(change))

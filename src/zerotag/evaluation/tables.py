@@ -41,18 +41,19 @@ def class_table(classes: Classes) -> Table:
         caption="sentences of each class (rows) by the class that was found (columns)",
         header=("class", *names),
         rows=tuple((name, *map(str, row)) for name, row in zip(names, classes.confusion, strict=True)),
-        note=f"accuracy {_percent(classes.accuracy)}: {found:,} of {total:,} sentences",
+        note=f"accuracy {percent(classes.accuracy)}: {found:,} of {total:,} sentences",
     )
 
 
 def _rows(name: str, measures: Measures) -> Iterator[tuple[str, ...]]:
     sentences = (measures.sentence_precision, measures.sentence_recall, measures.sentence_f1)
     words = (measures.word_precision, measures.word_recall, measures.word_f1, measures.map)
-    yield (f"{name}: sentences", *map(_percent, sentences), "")
-    yield (f"{name}: words", *map(_percent, words))
+    yield (f"{name}: sentences", *map(percent, sentences), "")
+    yield (f"{name}: words", *map(percent, words))
 
 
-def _percent(fraction: float | None) -> str:
+def percent(fraction: float | None) -> str:
+    """A measure as tables have it."""
     return "–" if fraction is None else f"{100 * fraction:.1f}"
 
 
@@ -63,7 +64,7 @@ def _basis(one: LabelReport) -> str:
     if not counts.words:
         return f"{basis} are positive; no word labels"
     best, threshold = one.measures.highest_word_f1, one.best_word_threshold
-    highest = "" if best is None else f"; the best one for these words, {threshold:.2f}, gives F1 {_percent(best)}"
+    highest = "" if best is None else f"; the best one for these words, {threshold:.2f}, gives F1 {percent(best)}"
     return (
         f"{basis} and {counts.positive_words:,} of {counts.words:,} words are positive; "
         f"word threshold {rule.word_threshold:.2f} ({rule.origin}){highest}"

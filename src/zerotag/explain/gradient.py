@@ -65,7 +65,7 @@ class _EmbeddingScorer(ABC):
         for chunk, encoded in in_chunks(self._aligner, sentences):
             products = _quick_products if device.type == "cuda" else nullcontext()
             with evaluating(self._network), products, torch.inference_mode(False), torch.enable_grad():
-                results = in_groups(self._aligner, encoded, budget, self._compute)
+                results = in_groups(self._aligner, encoded, budget, self.attributions)
             for sentence, its_encoded, (sentence_scores, token_scores) in zip(chunk, encoded, results, strict=True):
                 yield Scored(sentence, sentence_scores, word_scores(its_encoded, token_scores))
 
@@ -73,8 +73,8 @@ class _EmbeddingScorer(ABC):
     def _attribute(self, batch: TensorBatch, own: Tensor) -> tuple[Tensor, Tensor]:
         """Sentence logits (S, K) and attributions (W, L, K); `own` (W, L) is where no special tokens are."""
 
-    def _compute(self, members: Sequence[Encoded]) -> Iterator[tuple[tuple[float, ...], FloatArray]]:
-        """Sentence scores and token scores (tokens, K)."""
+    def attributions(self, members: Sequence[Encoded]) -> Iterator[tuple[tuple[float, ...], FloatArray]]:
+        """Sentence scores, and token scores (tokens, K), of some sentences at once."""
         batch = TensorBatch.of(self._aligner.batch(members), device_of(self._network))
         logits, attributions = self._attribute(batch, self._own_tokens(members, batch))
         windows = iter(attributions.cpu().numpy())

@@ -23,7 +23,7 @@ from zerotag.types import FloatArray, Scored, Sentence
 if TYPE_CHECKING:
     from zerotag.labeller import Labeller
 
-_ATTENTION_BUDGET = 2**26  # attention weights, of all layers and heads, that are held at a time
+ATTENTION_BUDGET = 2**26  # attention weights, of all layers and heads, that are held at a time
 
 
 class Head(NamedTuple):
@@ -118,7 +118,7 @@ def _received(encoder: PreTrainedModel, batch: TensorBatch) -> tuple[Tensor, Ten
     """The encoder's output (W, L, H), and the mean attention each token receives from real ones: (W, L, all heads)."""
     windows, length = batch.input_ids.shape
     heads = encoder.config.num_hidden_layers * encoder.config.num_attention_heads
-    at_once = max(1, _ATTENTION_BUDGET // (heads * length**2))
+    at_once = max(1, ATTENTION_BUDGET // (heads * length**2))
     encoded, received = [], []
     for start in range(0, windows, at_once):
         mask = batch.attention_mask[start : start + at_once]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from zerotag.labeller import Labeller
 
 KERNEL_WIDTH = 25.0  # on cosine distance × 100
-_DRAWN_AT_ONCE = 2**20  # random numbers
+DRAWN_AT_ONCE = 2**20  # random numbers
 
 
 class LimeScorer:
@@ -59,7 +59,7 @@ def draw_samples(words: int, samples: int, draws: np.random.Generator) -> BoolAr
     if not words:
         return kept
     hidden = draws.integers(1, words + 1, samples)
-    at_once = max(1, _DRAWN_AT_ONCE // words)
+    at_once = max(1, DRAWN_AT_ONCE // words)
     for start in range(1, samples, at_once):
         block = slice(start, start + at_once)
         lots = draws.random(kept[block].shape)

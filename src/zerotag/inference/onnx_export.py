@@ -24,7 +24,7 @@ from transformers.masking_utils import sdpa_mask
 from zerotag.errors import ZerotagError
 from zerotag.extras import needed
 from zerotag.inference.onnx_predictor import OnnxPredictor
-from zerotag.inference.predictor import Prediction, Predictor, predict
+from zerotag.inference.predictor import Predictor, predict_row
 from zerotag.inference.torch_predictor import TorchPredictor
 from zerotag.io.integrity import ENCODER, HEAD, TOKENIZER
 from zerotag.io.model_folder import Export, Manifest, check_place, write_folder
@@ -33,6 +33,7 @@ from zerotag.modeling.heads import Classifier
 from zerotag.render.model_card import write_model_card
 from zerotag.text.alignment import Aligner, Encoded
 from zerotag.text.segmentation import split
+from zerotag.text.subwords import SubWords
 from zerotag.types import FloatArray
 
 if TYPE_CHECKING:
@@ -101,15 +102,9 @@ def _cannot(labeller: WordLabeller, reason: str) -> str:
 
 def differences(one: Predictor, other: Predictor, aligner: Aligner) -> FloatArray:
     """How far every score differs, on sentences of many lengths, one of them longer than a window."""
-    probes = _probes(aligner)
-    pairs = zip(predict(one, aligner, probes), predict(other, aligner, probes), strict=True)
-    return np.concatenate([np.abs(_all_scores(ours) - _all_scores(theirs)) for ours, theirs in pairs])
-
-
-def _all_scores(prediction: Prediction) -> FloatArray:
-    if prediction.token_scores is None:
-        return prediction.sentence_scores
-    return np.concatenate([prediction.sentence_scores, prediction.token_scores.ravel()])
+    probes = SubWords.of(_probes(aligner), aligner.capacity)
+    pairs = zip(*(predict_row(predictor, aligner, probes) for predictor in (one, other)), strict=True)
+    return np.concatenate([np.abs(ours - theirs).ravel() for ours, theirs in pairs if ours is not None])
 
 
 def _probes(aligner: Aligner) -> list[Encoded]:

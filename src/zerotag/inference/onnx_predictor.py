@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +15,7 @@ from zerotag.errors import ZerotagError
 from zerotag.extras import needed
 from zerotag.inference.cancellation import check_cancelled
 from zerotag.inference.predictor import parts
+from zerotag.inference.prefetch import pipelined
 from zerotag.io.checked_files import read_bytes
 from zerotag.io.integrity import DAMAGED, ENCODER, HEAD, LARGEST_TOKENIZER, TOKENIZER, loading
 from zerotag.io.model_folder import Manifest
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Output = tuple[FloatArray, FloatArray | None]
 
 TOKEN_BUDGET = 2_048
-_AT_ONCE = 256  # sub-words that a thread takes at a time: what becomes of them stays in the caches of its processor
+AT_ONCE = 256  # sub-words that a thread takes at a time: what becomes of them stays in the caches of its processor
 
 # Two fusions that are slower on a processor than what they fuse.
 _UNWANTED = ["SkipLayerNormFusion", "BiasGeluFusion"]
@@ -53,7 +53,7 @@ class OnnxPredictor:
         self._width: int = self._encoder.get_outputs()[0].shape[2]
         self._scores_tokens = len(self._head.get_outputs()) == 2
         self._threads = ThreadPoolExecutor(threads(), "onnx")
-        self._ahead = 1 + threads() * _AT_ONCE // TOKEN_BUDGET  # batches that keep them busy while one is read
+        self._ahead = 1 + threads() * AT_ONCE // TOKEN_BUDGET  # batches that keep them busy while one is read
 
     def probabilities(self, batch: Batch) -> Output:
         """Scores of a batch's sentences, (S, K), and of their tokens, (S, T, K), if it scores tokens."""
@@ -61,19 +61,13 @@ class OnnxPredictor:
 
     def each(self, batches: Iterable[Batch]) -> Iterator[Output]:
         """What `probabilities` says of each batch; the next ones are under way when it is told."""
-        started: deque[Callable[[], Output]] = deque()
-        for batch in batches:
-            started.append(self._start(batch))
-            if len(started) > self._ahead:
-                yield started.popleft()()
-        while started:
-            yield started.popleft()()
+        return pipelined(self._start, batches, self._ahead)
 
     def _start(self, batch: Batch) -> Callable[[], Output]:
         """Give a batch to the threads; what is returned waits for the scores."""
         check_cancelled()
         encoded = np.zeros((*batch.input_ids.shape, self._width), np.float32)
-        running = [self._threads.submit(self._encode, batch, part, encoded[part]) for part in parts(batch, _AT_ONCE)]
+        running = [self._threads.submit(self._encode, batch, part, encoded[part]) for part in parts(batch, AT_ONCE)]
 
         def read() -> Output:
             for one in running:

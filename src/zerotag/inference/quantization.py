@@ -3,11 +3,15 @@ tables of vectors with one for each row."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
+from onnx.helper import make_node, make_opsetid
+
+Quantised = tuple[NDArray[np.int8], NDArray[np.float32]]
+"""Bytes, and their scales."""
 
 _STEPS = 127  # on either side of 0
 _ZERO = 128  # what 0 becomes as an unsigned byte
@@ -23,23 +27,26 @@ def quantise(model: ModelProto) -> None:
     weights = {tensor.name: tensor for tensor in model.graph.initializer}
     nodes: list[NodeProto] = []
     quantised: set[str] = set()
+
+    def keep(
+        name: str, in_8_bits: Callable[[NDArray[np.float32]], tuple[NDArray[np.int8], NDArray[np.float32]]]
+    ) -> None:
+        if f"{name}.int8" not in weights:
+            values, scales = in_8_bits(numpy_helper.to_array(weights[name]))
+            weights[f"{name}.int8"] = numpy_helper.from_array(values, f"{name}.int8")
+            weights[f"{name}.scale"] = numpy_helper.from_array(scales, f"{name}.scale")
+
     for node in model.graph.node:
         if node.op_type == "MatMul" and node.input[1] in weights and len(weights[node.input[1]].dims) == 2:
             rows, weight = node.input
             if rows not in quantised:
                 quantised.add(rows)
                 nodes += _quantised_rows(rows)
-            if f"{weight}.int8" not in weights:
-                values, scales = quantised_columns(numpy_helper.to_array(weights[weight]))
-                for name, array in ((f"{weight}.int8", values), (f"{weight}.scale", scales)):
-                    weights[name] = numpy_helper.from_array(array, name)
+            keep(weight, quantised_columns)
             nodes += _product(rows, weight, node.output[0])
         elif _looks_up_vectors(node, weights):
             table, chosen = node.input
-            if f"{table}.int8" not in weights:
-                values, scales = quantised_rows(numpy_helper.to_array(weights[table]))
-                for name, array in ((f"{table}.int8", values), (f"{table}.scale", scales)):
-                    weights[name] = numpy_helper.from_array(array, name)
+            keep(table, quantised_rows)
             nodes += _rows_of(table, chosen, node.output[0])
         else:
             nodes.append(node)
@@ -56,10 +63,10 @@ def quantise(model: ModelProto) -> None:
     del model.graph.node[:], model.graph.initializer[:]
     model.graph.node.extend(nodes)
     model.graph.initializer.extend(kept)
-    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    model.opset_import.append(make_opsetid("com.microsoft", 1))
 
 
-def quantised_columns(weight: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def quantised_columns(weight: NDArray[np.float32]) -> Quantised:
     """A matrix as bytes, and the scale of each of its columns.
 
     Two neighbours in a column are 128 together at most: processors without instructions for products of bytes add those
@@ -70,7 +77,7 @@ def quantised_columns(weight: NDArray[np.float32]) -> tuple[NDArray[np.int8], ND
     return np.rint(weight / scales).astype(np.int8), scales.astype(np.float32)
 
 
-def quantised_rows(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def quantised_rows(table: NDArray[np.float32]) -> Quantised:
     """A table as bytes, and the scale of each of its rows, (rows, 1)."""
     scales = np.maximum(np.abs(table).max(axis=1, keepdims=True), 1e-30) / np.float32(_STEPS)
     return np.rint(table / scales).astype(np.int8), scales.astype(np.float32)
@@ -86,41 +93,39 @@ def _looks_up_vectors(node: NodeProto, weights: Mapping[str, TensorProto]) -> bo
 def _quantised_rows(rows: str) -> list[NodeProto]:
     """Nodes that make bytes of float rows, and a scale for each; it may have any number of dimensions."""
     return [
-        helper.make_node("ReduceMax", [rows, "zerotag.last"], [f"{rows}.highest"]),
-        helper.make_node("ReduceMin", [rows, "zerotag.last"], [f"{rows}.lowest"]),
-        helper.make_node("Neg", [f"{rows}.lowest"], [f"{rows}.depth"]),
-        helper.make_node("Max", [f"{rows}.highest", f"{rows}.depth", "zerotag.tiny"], [f"{rows}.range"]),
-        helper.make_node("Mul", [f"{rows}.range", "zerotag.step"], [f"{rows}.scale"]),
+        make_node("ReduceMax", [rows, "zerotag.last"], [f"{rows}.highest"]),
+        make_node("ReduceMin", [rows, "zerotag.last"], [f"{rows}.lowest"]),
+        make_node("Neg", [f"{rows}.lowest"], [f"{rows}.depth"]),
+        make_node("Max", [f"{rows}.highest", f"{rows}.depth", "zerotag.tiny"], [f"{rows}.range"]),
+        make_node("Mul", [f"{rows}.range", "zerotag.step"], [f"{rows}.scale"]),
         # The operator takes one scale per row of a matrix, and as many zeros.
-        helper.make_node("Flatten", [rows], [f"{rows}.matrix"], axis=-1),
-        helper.make_node("Reshape", [f"{rows}.scale", "zerotag.last"], [f"{rows}.scales"]),
-        helper.make_node("Shape", [f"{rows}.scales"], [f"{rows}.count"]),
-        helper.make_node("Expand", ["zerotag.zero", f"{rows}.count"], [f"{rows}.zeros"]),
-        helper.make_node(
-            "QuantizeLinear", [f"{rows}.matrix", f"{rows}.scales", f"{rows}.zeros"], [f"{rows}.bytes"], axis=0
-        ),
-        helper.make_node("Shape", [rows], [f"{rows}.shape"]),
-        helper.make_node("Reshape", [f"{rows}.bytes", f"{rows}.shape"], [f"{rows}.int8"]),
+        make_node("Flatten", [rows], [f"{rows}.matrix"], axis=-1),
+        make_node("Reshape", [f"{rows}.scale", "zerotag.last"], [f"{rows}.scales"]),
+        make_node("Shape", [f"{rows}.scales"], [f"{rows}.count"]),
+        make_node("Expand", ["zerotag.zero", f"{rows}.count"], [f"{rows}.zeros"]),
+        make_node("QuantizeLinear", [f"{rows}.matrix", f"{rows}.scales", f"{rows}.zeros"], [f"{rows}.bytes"], axis=0),
+        make_node("Shape", [rows], [f"{rows}.shape"]),
+        make_node("Reshape", [f"{rows}.bytes", f"{rows}.shape"], [f"{rows}.int8"]),
     ]
 
 
 def _rows_of(table: str, chosen: str, output: str) -> list[NodeProto]:
     """Nodes that look up rows of a table of bytes."""
     return [
-        helper.make_node("Gather", [f"{table}.int8", chosen], [f"{output}.bytes"]),
-        helper.make_node("Gather", [f"{table}.scale", chosen], [f"{output}.scale"]),
-        helper.make_node("Cast", [f"{output}.bytes"], [f"{output}.unscaled"], to=TensorProto.FLOAT),
-        helper.make_node("Mul", [f"{output}.unscaled", f"{output}.scale"], [output]),
+        make_node("Gather", [f"{table}.int8", chosen], [f"{output}.bytes"]),
+        make_node("Gather", [f"{table}.scale", chosen], [f"{output}.scale"]),
+        make_node("Cast", [f"{output}.bytes"], [f"{output}.unscaled"], to=TensorProto.FLOAT),
+        make_node("Mul", [f"{output}.unscaled", f"{output}.scale"], [output]),
     ]
 
 
 def _product(rows: str, weight: str, output: str) -> list[NodeProto]:
     return [
-        helper.make_node(
+        make_node(
             "MatMulIntegerToFloat",
             [f"{rows}.int8", f"{weight}.int8", "zerotag.one", f"{weight}.scale", "zerotag.zero"],
             [f"{output}.unscaled"],
             domain="com.microsoft",
         ),
-        helper.make_node("Mul", [f"{output}.unscaled", f"{rows}.scale"], [output]),
+        make_node("Mul", [f"{output}.unscaled", f"{rows}.scale"], [output]),
     ]

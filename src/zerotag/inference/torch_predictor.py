@@ -13,6 +13,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from zerotag.errors import ZerotagError
 from zerotag.inference.cancellation import check_cancelled
 from zerotag.inference.predictor import parts
+from zerotag.inference.prefetch import pipelined
 from zerotag.modeling.bf16_copy import for_inference, is_transformer
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.batches import Batch
@@ -111,19 +112,13 @@ class TorchPredictor:
 
     def each(self, batches: Iterable[Batch]) -> Iterator[_Output]:
         """What `probabilities` says of each batch; a GPU has the next one already when results are fetched."""
-        fetch: Callable[[], _Output] | None = None
-        for batch in batches:
-            earlier, fetch = fetch, self._start(batch)
-            if earlier is not None:
-                yield earlier()
-        if fetch is not None:
-            yield fetch()
+        return pipelined(self._start, batches, 1)
 
     def _start(self, batch: Batch) -> Callable[[], _Output]:
         """Give a batch to the device; what is returned waits for the scores."""
         check_cancelled()
         device = device_of(self._network)
-        network = self._ready(device)
+        network = self.ready(device)
         as_it_is = nullcontext() if network is self._bf16 else _as_it_is(network, device)
         with torch.inference_mode(), attention_without_plans, as_it_is:
             tensors = TensorBatch.of(batch, device)
@@ -144,7 +139,7 @@ class TorchPredictor:
 
         return fetch
 
-    def _ready(self, device: torch.device) -> Network:
+    def ready(self, device: torch.device) -> Network:
         """What runs: on a GPU the bfloat16 copy of a transformer, with the weights of now."""
         if device.type != "cuda" or not is_transformer(self._network):
             return self._network

@@ -42,14 +42,10 @@ class LabelScheme:
 
     def names(self, cells: Iterable[Cell], *, of_words: bool = False) -> frozenset[str]:
         """The label names in some cells together, as they are written; `settled` says what they mean in the end."""
-        names: set[str] = set()
-        for cell in cells:
-            for value in self._values(cell):
-                name = self._name(cell, value)
-                if name is not None:
-                    names.add(name)
+        found = (self._name(cell, value) for cell in cells for value in self._values(cell))
+        names = frozenset(name for name in found if name is not None)
         (self._of_words if of_words else self._of_sentences).update(names)
-        return frozenset(names)
+        return names
 
     def settled(self, names: frozenset[str]) -> frozenset[str]:
         """What names mean once all are known: `B-PER` and `I-PER` of the IOB and BIOES schemes are `PER`."""
@@ -199,19 +195,17 @@ class LabelScheme:
         return self._checked(cell, cell.yes, text)
 
     def _checked(self, cell: Cell, name: str, text: str) -> str:
-        if self._known is not None and name not in self._known:
-            written = "" if text == name else f" (written {shown(text)})"
-            if self._lone is not None:
-                raise ZerotagError(
-                    f"{cell.where}: unknown label {shown(name)}{written}; the only label is {shown(self._lone)}; mend "
-                    f"it, or say that they are the same with --label-name {shlex.quote(name)}, or that it means no "
-                    "label with --negative"
-                )
-            raise ZerotagError(
-                f"{cell.where}: unknown label {shown(name)}{written}; the labels are {listed(self._known)}; "
-                "mend it, or say that it means no label with --negative"
-            )
-        return name
+        if self._known is None or name in self._known:
+            return name
+        written = "" if text == name else f" (written {shown(text)})"
+        known, same = f"the labels are {listed(self._known)}", ""
+        if self._lone is not None:
+            known = f"the only label is {shown(self._lone)}"
+            same = f"that they are the same with --label-name {shlex.quote(name)}, or "
+        raise ZerotagError(
+            f"{cell.where}: unknown label {shown(name)}{written}; {known}; "
+            f"mend it, or say {same}that it means no label with --negative"
+        )
 
 
 def _written(cell: Cell, value: object) -> str:

@@ -12,8 +12,8 @@ from zerotag.errors import ZerotagError
 from zerotag.io.sources import START, Position, Source
 
 BYTE_ORDER_MARK = "\ufeff".encode()
-_MAX_LINE = 1 << 20  # bytes; what is longer is no sentence, and must not fill the memory
-_MAX_PARAGRAPH = 1 << 20
+MAX_LINE = 1 << 20  # bytes; what is longer is no sentence, and must not fill the memory
+MAX_PARAGRAPH = 1 << 20
 
 
 class Line(NamedTuple):
@@ -40,8 +40,8 @@ class Line(NamedTuple):
         """The line decoded, its end included."""
         if b"\0" in self.raw:
             raise ZerotagError(f"{self.where}: a NUL byte: a binary file, or text that is not UTF-8; save it as UTF-8")
-        if len(self.raw) >= _MAX_LINE:
-            raise ZerotagError(f"{self.where}: a line of more than {_MAX_LINE >> 20} MiB; split or remove it")
+        if len(self.raw) >= MAX_LINE:
+            raise ZerotagError(f"{self.where}: a line of more than {MAX_LINE >> 20} MiB; split or remove it")
         try:
             text = self.raw.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -56,11 +56,11 @@ def raw_lines(source: Source, start: Position = START) -> Generator[Line]:
     """The lines from a position on, not yet decoded. Only a line feed ends a line."""
     offset, number = start
     with source.opened(offset) as file:
-        while raw := file.readline(_MAX_LINE):
+        while raw := file.readline(MAX_LINE):
             offset += len(raw)
             rest = raw
-            while len(rest) == _MAX_LINE and not rest.endswith(b"\n"):
-                rest = file.readline(_MAX_LINE)
+            while len(rest) == MAX_LINE and not rest.endswith(b"\n"):
+                rest = file.readline(MAX_LINE)
                 offset += len(rest)
             number += 1
             yield Line(source.name, number, raw, Position(offset, number))
@@ -79,7 +79,7 @@ class _LinesWithoutEnd(Line):
 
     @property
     def text(self) -> str:
-        limit = f"{_MAX_PARAGRAPH >> 20} MiB"
+        limit = f"{MAX_PARAGRAPH >> 20} MiB"
         raise ZerotagError(f"{self.where}: more than {limit} without a blank line, which ends a sentence; put it in")
 
 
@@ -95,9 +95,9 @@ def _paragraph(run: Iterator[Line]) -> list[Line]:
     size = 0
     for line in run:
         size += len(line.raw)
-        if size <= _MAX_PARAGRAPH:
+        if size <= MAX_PARAGRAPH:
             kept.append(line)
-    if size > _MAX_PARAGRAPH:
+    if size > MAX_PARAGRAPH:
         return [_LinesWithoutEnd(*kept[0][:-1], line.end)]
     return kept
 

@@ -11,17 +11,16 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from types import UnionType
-from typing import Any, TypeVar
+from typing import Any, get_type_hints
 
 import zerotag
 from zerotag.calibration import Calibration
-from zerotag.config import ModelConfig, TrainConfig, require_types
+from zerotag.config import ModelConfig, TrainConfig
 from zerotag.errors import ZerotagError
 from zerotag.io.checked_files import read_json_object
 from zerotag.io.files import recover, whole_folder
 from zerotag.io.integrity import DAMAGED, check_files, digest, seal
-from zerotag.saved_settings import from_dict
+from zerotag.saved_settings import from_dict, typed
 from zerotag.text.printable import counted
 from zerotag.text.segmentation import UNICODE
 from zerotag.types import ReliabilityBin, Rule
@@ -181,91 +180,37 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-_KINDS: dict[str, tuple[type, str]] = {
-    "label_names": (list, "a list"),
-    "negative": (str, "a text"),
-    "scores": (dict, "an object"),
-    "sentences": (dict, "an object"),
-    "versions": (dict, "an object"),
-    "created": (str, "a text"),
-    "model": (dict, "an object"),
-    "training": (dict, "an object"),
-    "rules": (list, "a list"),
-}
-_KINDS_WITHIN: dict[str, tuple[type | UnionType, str]] = {
-    "label_names": (str, "a text"),
-    "rules": (dict, "an object"),
-    "scores": (int | float, "a number"),
-    "sentences": (int, "a whole number"),
-    "versions": (str, "a text"),
-}
+_BY_NAME = {"model", "training"}  # whose settings may have had other names
+_LATER = {"export", "calibration", "word_labels", "reliability"}  # which earlier formats lack
 
 
 def _parse(document: dict[str, Any]) -> Manifest:
-    _check_values(document)
+    if document["format"] < EARLIEST_FORMAT:
+        raise ValueError(f"format {document['format']} is out of range; allowed: {EARLIEST_FORMAT} to {FORMAT}")
     try:
-        manifest = Manifest(
-            model=from_dict(ModelConfig, {"segmenter": UNICODE, **document["model"]}),  # what early models knew
-            training=from_dict(TrainConfig, document["training"]),
-            label_names=tuple(document["label_names"]),
-            negative=document["negative"],
-            rules=tuple(_typed(Rule, rule) for rule in document["rules"]),
-            scores=document["scores"],
-            sentences=document["sentences"],
-            versions=document["versions"],
-            created=document["created"],
-            reliability=_reliability(document.get("reliability", {})),
-            export=None if document.get("export") is None else _typed(Export, document["export"]),
-            calibration=tuple(_typed(Calibration, one) for one in document.get("calibration", ())),
-            word_labels=_word_labels(document.get("word_labels", {})),
-        )
+        found = {
+            name: typed(name, kind, document[name])
+            for name, kind in get_type_hints(Manifest).items()
+            if name not in _BY_NAME and (name in document or name not in _LATER)
+        }
+        settings = {name: typed(name, dict, document[name]) for name in _BY_NAME}
+        model = from_dict(ModelConfig, {"segmenter": UNICODE, **settings["model"]})  # what early models knew
+        manifest = Manifest(model=model, training=from_dict(TrainConfig, settings["training"]), **found)
     except ZerotagError as error:
         raise ValueError(str(error)) from error
-    if len(manifest.rules) != len(manifest.label_names):
-        raise ValueError(f"{len(manifest.rules)} rules for {len(manifest.label_names)} labels")
-    if len(manifest.calibration) not in (0, len(manifest.label_names)):
-        raise ValueError(f"{len(manifest.calibration)} calibrations for {len(manifest.label_names)} labels")
+    _check_counts(manifest)
     if document["format"] >= _FIRST_SEALED_FORMAT and document["seal"] != seal(document):
         raise ValueError("it is not what was written there: its seal is another")
     return manifest
 
 
-def _check_values(document: dict[str, Any]) -> None:
-    if document["format"] < EARLIEST_FORMAT:
-        raise ValueError(f"format {document['format']} is out of range; allowed: {EARLIEST_FORMAT} to {FORMAT}")
-    for name, (kind, allowed) in _KINDS.items():
-        if not isinstance(document[name], kind):
-            raise ValueError(f"{name} {document[name]!r:.80} is out of range; allowed: {allowed}")
-    for name, (kinds, allowed) in _KINDS_WITHIN.items():
-        values = document[name].values() if isinstance(document[name], dict) else document[name]
-        for value in values:
-            if not isinstance(value, kinds) or isinstance(value, bool):
-                raise ValueError(f"{name} {value!r:.80} is out of range; allowed: {allowed}")
-    if len(set(document["label_names"])) != len(document["label_names"]) or not all(document["label_names"]):
-        raise ValueError(f"label_names {document['label_names']!r:.80} are out of range; allowed: different texts")
-
-
-def _word_labels(counts: Any) -> dict[str, int]:
-    """Models of earlier formats, which have none, knew no word label."""
-    if not isinstance(counts, dict) or not all(type(count) is int and count > 0 for count in counts.values()):
-        raise ValueError(f"word_labels {counts!r:.80} is out of range; allowed: numbers of sentences")
-    return counts
-
-
-_R = TypeVar("_R", Rule, Export, Calibration)
-
-
-def _typed(kind: type[_R], values: dict[str, Any]) -> _R:
-    record = kind(**values)
-    require_types(record)
-    return record
-
-
-def _reliability(document: object) -> dict[str, tuple[ReliabilityBin, ...]]:
-    if not isinstance(document, dict):
-        raise ValueError(f"reliability {document!r:.80} is out of range; allowed: an object")
-    found = {label: tuple(ReliabilityBin(*one) for one in bins) for label, bins in document.items()}
-    for one in (one for bins in found.values() for one in bins):
-        if not (type(one.score) is type(one.positive) is float and type(one.size) is int):
-            raise ValueError(f"reliability {list(one)!r:.80} is out of range; allowed: two shares and a count")
-    return found
+def _check_counts(manifest: Manifest) -> None:
+    names = manifest.label_names
+    if len(set(names)) != len(names) or not all(names):
+        raise ValueError(f"label_names {list(names)!r:.80} are out of range; allowed: different texts")
+    if len(manifest.rules) != len(names):
+        raise ValueError(f"{len(manifest.rules)} rules for {len(names)} labels")
+    if len(manifest.calibration) not in (0, len(names)):
+        raise ValueError(f"{len(manifest.calibration)} calibrations for {len(names)} labels")
+    if not all(count > 0 for count in manifest.word_labels.values()):
+        raise ValueError(f"word_labels {manifest.word_labels!r:.80} is out of range; allowed: numbers of sentences")

@@ -8,18 +8,18 @@ from select import select
 from time import monotonic
 
 _PIECE = 1 << 16  # bytes
-_PATIENCE = 0.1  # seconds in all, until somebody is told that the next line is late
+PATIENCE = 0.1  # seconds in all, until somebody is told that the next line is late
 
 
 class Arriving:
     """A file to be read line by line."""
 
-    def __init__(self, file: BufferedIOBase) -> None:
+    def __init__(self, file: BufferedIOBase, *, patience: float = PATIENCE) -> None:
         self._file = file
         self._lines: deque[bytes] = deque()
         self._rest = bytearray()  # a line that has not ended yet
         self._ended = False
-        self._patience = _PATIENCE
+        self._patience = self._left = patience
 
     def readline(self, most: int) -> bytes:
         """The next line, nothing at the end; of one that is still to end, once there are so many bytes, these."""
@@ -35,7 +35,7 @@ class Arriving:
         """Whether the next line lets us wait; one that comes within a moment does not, nor does the end."""
         while not self._lines and not self._ended:
             if not self._something_comes():
-                self._patience = _PATIENCE
+                self._left = self._patience
                 return True
             self._read()
         return False
@@ -52,8 +52,8 @@ class Arriving:
     def _something_comes(self) -> bool:
         begun = monotonic()
         try:
-            ready, _, _ = select([self._file], [], [], self._patience)
+            ready, _, _ = select([self._file], [], [], self._left)
         except OSError:  # no file that the system could wait for: all of it is there
             return True
-        self._patience = max(0.0, self._patience - (monotonic() - begun))
+        self._left = max(0.0, self._left - (monotonic() - begun))
         return bool(ready)

@@ -69,15 +69,14 @@ def read_gold(
         for row in _rows(path, columns, labelled=True)
     ]
     names = scheme.label_names(str(path))
-    found = [
-        (sentence, scheme.settled(given), None if by_word is None else tuple(map(scheme.settled, by_word)))
-        for sentence, given, by_word in found
-    ]
     some_by_word = any(by_word is not None for _, _, by_word in found)
+
+    def flags(given: frozenset[str]) -> tuple[bool, ...]:
+        settled = scheme.settled(given)
+        return tuple(name in settled for name in names)
+
     examples = tuple(
-        GoldExample(
-            sentence, _flags(names, given), None if by_word is None else tuple(_flags(names, w) for w in by_word)
-        )
+        GoldExample(sentence, flags(given), None if by_word is None else tuple(map(flags, by_word)))
         for sentence, given, by_word in (_completed(row, some_by_word) for row in found)
     )
     return Corpus(names, examples, scheme.negative)
@@ -179,7 +178,3 @@ def _completed(row: _GoldRow, some_by_word: bool) -> _GoldRow:
     if by_word is None and some_by_word and not given:
         return sentence, given, (frozenset(),) * len(sentence.words)
     return row
-
-
-def _flags(label_names: tuple[str, ...], given: frozenset[str]) -> tuple[bool, ...]:
-    return tuple(name in given for name in label_names)

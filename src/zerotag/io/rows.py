@@ -128,6 +128,14 @@ def from_record(where: str, record: Mapping[str, object], columns: Columns, *, l
     return Row(where, sentence, cells, word_labels)
 
 
+def row_or_reject(where: str, record: Mapping[str, object], columns: Columns, *, labelled: bool) -> Row | Reject:
+    """The same, or why there is none, with the beginning of the text."""
+    try:
+        return from_record(where, record, columns, labelled=labelled)
+    except ZerotagError as error:
+        return Reject(str(error), excerpt(str(record.get(columns.text)).encode("utf-8", "backslashreplace")))
+
+
 def _split_record(record: Mapping[str, object], columns: Columns) -> Mapping[str, object]:
     """The record under the fixed names, if its text is a list of words: then a list of labels is theirs."""
     words = record.get(columns.text)

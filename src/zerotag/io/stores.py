@@ -182,51 +182,51 @@ class RemoteStore:
 
     def __init__(self, url: str) -> None:
         self.place = url
-        self._fs, self._root = _file_system(url)
+        self.fs, self._root = _file_system(url)
 
     def read(self, name: str) -> bytes:
         """All of a file."""
         with store_errors_explained(self._url(name)):
-            return cast(bytes, self._fs.cat_file(self._path(name)))
+            return cast(bytes, self.fs.cat_file(self._path(name)))
 
     def opened(self, name: str) -> BinaryIO:
         """A file, to be read."""
         with store_errors_explained(self._url(name)):
-            return cast(BinaryIO, self._fs.open(self._path(name), "rb"))
+            return cast(BinaryIO, self.fs.open(self._path(name), "rb"))
 
     def write(self, name: str, content: bytes) -> None:
         """Upload some bytes."""
         with self._placed(name) as place:
-            self._fs.pipe_file(place, content)
+            self.fs.pipe_file(place, content)
 
     def take(self, file: Path, name: str) -> None:
         """Upload a file, in several parts if it is large; they become a file once all are there."""
         with self._placed(name) as place:
-            self._fs.put_file(str(file), place)
+            self.fs.put_file(str(file), place)
         file.unlink()
 
     def remove(self, name: str) -> None:
         """Remove a file."""
         with store_errors_explained(self._url(name)):
-            self._fs.invalidate_cache()
-            if self._fs.exists(self._path(name)):
-                self._fs.rm_file(self._path(name))
+            self.fs.invalidate_cache()
+            if self.fs.exists(self._path(name)):
+                self.fs.rm_file(self._path(name))
 
     def size(self, name: str) -> int | None:
         """How many bytes a file has."""
         with store_errors_explained(self._url(name)):
-            self._fs.invalidate_cache()
+            self.fs.invalidate_cache()
             try:
-                return int(self._fs.info(self._path(name))["size"])
+                return int(self.fs.info(self._path(name))["size"])
             except FileNotFoundError:
                 return None
 
     def names(self, folder: str) -> list[str]:
         """The files in a folder of it."""
         with store_errors_explained(self._url(folder)):
-            self._fs.invalidate_cache()
+            self.fs.invalidate_cache()
             try:
-                found = self._fs.ls(self._path(folder), detail=False)
+                found = self.fs.ls(self._path(folder), detail=False)
             except FileNotFoundError:
                 return []
             return [name for name in (path.rpartition("/")[2] for path in found) if name and name[0] != "."]
@@ -234,9 +234,9 @@ class RemoteStore:
     def clear(self, folder: str) -> None:
         """Remove a folder of it."""
         with store_errors_explained(self._url(folder)):
-            self._fs.invalidate_cache()
-            if self._fs.exists(self._path(folder)):
-                self._fs.rm(self._path(folder), recursive=True)
+            self.fs.invalidate_cache()
+            if self.fs.exists(self._path(folder)):
+                self.fs.rm(self._path(folder), recursive=True)
 
     @contextmanager
     def work_folder(self, name: str) -> Iterator[WorkFolder]:
@@ -249,14 +249,14 @@ class RemoteStore:
         """Where to upload something, so that nobody sees half of it."""
         place = self._path(name)
         folder, _, own = place.rpartition("/")
-        at_once = not _OBJECT_STORES.isdisjoint(_protocols(self._fs))
+        at_once = not _OBJECT_STORES.isdisjoint(_protocols(self.fs))
         new = place if at_once else f"{folder}/.{own}.{uuid.uuid4().hex}"
         try:
             if not at_once:
-                self._fs.makedirs(folder, exist_ok=True)
+                self.fs.makedirs(folder, exist_ok=True)
             yield new
             if not at_once:
-                self._fs.mv(new, place)
+                self.fs.mv(new, place)
         except Exception as error:
             raise store_error(self._url(name), error) from error
 

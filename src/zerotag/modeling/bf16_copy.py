@@ -185,7 +185,7 @@ class FusedAttention(nn.Module):
     def __init__(self, attention: Any) -> None:
         super().__init__()
         self._heads = attention.num_attention_heads
-        self._dropout = attention.dropout.p
+        self.dropout = attention.dropout.p
         three = attention.q, attention.k, attention.v
         self.qkv = copy.deepcopy(attention.q)
         self.qkv.weight = nn.Parameter(torch.cat([one.weight.detach() for one in three]), requires_grad=False)
@@ -213,7 +213,7 @@ class FusedAttention(nn.Module):
         """
         queries, keys, values = three.contiguous().flatten(1, 2)
         scores = torch.baddbmm(bias.flatten(0, 1), queries, keys.transpose(1, 2), alpha=keys.shape[-1] ** -0.5)
-        weights = F.dropout(scores.softmax(dim=-1), self._dropout, self.training)
+        weights = F.dropout(scores.softmax(dim=-1), self.dropout, self.training)
         return torch.bmm(weights, values).view(three.shape[1:])
 
 

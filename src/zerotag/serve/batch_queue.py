@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 from zerotag.inference.cancellation import CancelToken, WorkCancelledError, cancellable
@@ -98,33 +99,27 @@ class Batch:
             self.cancel.cancel()
 
 
+@dataclass(eq=False)
 class BatchQueue:
     """Jobs in turn. One that is too large for a batch goes to the end of the queue with what is left of it."""
 
-    def __init__(
-        self,
-        name: str,
-        work: Work,
-        cost: Callable[[Sentence], int],
-        *,
-        capacity: int,
-        batch_cost: int,
-        workers: int = 1,
-        prepare_thread: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.on_batch: Callable[[int], None] = lambda _: None  # told how many sentences went through together
-        self.name = name
-        self._work = work
-        self._cost = cost
-        self._capacity = capacity
-        self._batch_cost = batch_cost
+    name: str
+    work: Work
+    cost: Callable[[Sentence], int]
+    _: KW_ONLY
+    capacity: int
+    batch_cost: int
+    workers: int = 1
+    prepare_thread: Callable[[], None] = lambda: None
+    on_batch: Callable[[int], None] = lambda _: None
+    """Told how many sentences went through together."""
+
+    def __post_init__(self) -> None:
         self._waiting: deque[Job] = deque()
         self._running: set[Batch] = set()
         self._wake = asyncio.Event()
         self._closing = False
-        self._workers = workers
         self._cost_per_second = math.inf  # of one worker
-        self._prepare_thread = prepare_thread
         self._threads: DaemonExecutor | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -136,7 +131,7 @@ class BatchQueue:
     @property
     def seconds_waiting(self) -> float:
         """For how long all that waits will keep the threads busy, by their pace."""
-        return self.waiting / self._cost_per_second / self._workers
+        return self.waiting / self._cost_per_second / self.workers
 
     @property
     def is_idle(self) -> bool:
@@ -150,8 +145,8 @@ class BatchQueue:
 
     def start(self) -> None:
         """Begin to work; needs a running event loop."""
-        self._threads = DaemonExecutor(self._workers, self.name, self._prepare_thread)
-        self._tasks = [asyncio.get_running_loop().create_task(self._run()) for _ in range(self._workers)]
+        self._threads = DaemonExecutor(self.workers, self.name, self.prepare_thread)
+        self._tasks = [asyncio.get_running_loop().create_task(self._run()) for _ in range(self.workers)]
 
     async def close(self) -> None:
         """Finish what was accepted, and end."""
@@ -176,14 +171,14 @@ class BatchQueue:
         """Accept a job, or raise QueueFullError or QueueClosedError."""
         if self._closing:
             raise QueueClosedError
-        job = Job(task, sentences, [*map(self._cost, sentences)])
+        job = Job(task, sentences, [*map(self.cost, sentences)])
         if not sentences:
             job.add(0, [])
             return job
         # As all take turns, it waits for as much of each as it has itself. Where nothing waits, any job will do.
         before_it = sum(min(other.left, job.left) for other in self._waiting)
-        if before_it and before_it + job.left > self._capacity:
-            raise QueueFullError(min(60, math.ceil(before_it / self._cost_per_second / self._workers) or 1))
+        if before_it and before_it + job.left > self.capacity:
+            raise QueueFullError(min(60, math.ceil(before_it / self._cost_per_second / self.workers) or 1))
         self._waiting.append(job)
         self._wake.set()
         return job
@@ -222,7 +217,7 @@ class BatchQueue:
 
     def _take(self) -> list[Slice]:
         slices: list[Slice] = []
-        room = self._batch_cost
+        room = self.batch_cost
         while self._waiting and room > 0:
             job = self._waiting[0]
             if slices and job.task != slices[0].job.task:
@@ -241,7 +236,7 @@ class BatchQueue:
         sentences = [sentence for one in slices for sentence in one.sentences]
         try:
             with cancellable(cancel):
-                records = iter(self._work(slices[0].job.task, sentences))
+                records = iter(self.work(slices[0].job.task, sentences))
         except WorkCancelledError:
             return
         except Exception as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
@@ -18,34 +19,20 @@ class Metrics:
     """Counters of one service."""
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        self._requests = Counter(
-            "zerotag_requests", "Requests answered.", ["route", "method", "status"], registry=self._registry
-        )
-        self._seconds = Histogram(
-            "zerotag_request_seconds", "Time to answer.", ["route"], buckets=_SECONDS, registry=self._registry
-        )
-        self._rejected = Counter("zerotag_rejected", "Requests refused, by reason.", ["code"], registry=self._registry)
-        self._sentences = Counter(
-            "zerotag_sentences", "Sentences labelled.", ["model", "queue"], registry=self._registry
-        )
-        self._batches = Histogram(
-            "zerotag_batch_sentences",
-            "Sentences that went through a model together.",
-            ["model", "queue"],
-            buckets=_SENTENCES,
-            registry=self._registry,
-        )
-        self._waiting = Gauge(
-            "zerotag_queue", "Sub-words, or explained texts, that wait.", ["model", "queue"], registry=self._registry
-        )
-        self._seconds_waiting = Gauge(
-            "zerotag_queue_seconds",
-            "How long it will take to do what waits, by the pace so far.",
-            ["model", "queue"],
-            registry=self._registry,
-        )
-        self._reloads = Counter("zerotag_reloads", "Models replaced.", ["model", "outcome"], registry=self._registry)
+        self._registry = registry = CollectorRegistry()
+        counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
+        histogram = partial(Histogram, registry=registry)
+        of_queue = ("model", "queue")
+        self._requests = counter("zerotag_requests", "Requests answered.", ("route", "method", "status"))
+        self._seconds = histogram("zerotag_request_seconds", "Time to answer.", ("route",), buckets=_SECONDS)
+        self._rejected = counter("zerotag_rejected", "Requests refused, by reason.", ("code",))
+        self._sentences = counter("zerotag_sentences", "Sentences labelled.", of_queue)
+        together = "Sentences that went through a model together."
+        self._batches = histogram("zerotag_batch_sentences", together, of_queue, buckets=_SENTENCES)
+        self._waiting = gauge("zerotag_queue", "Sub-words, or explained texts, that wait.", of_queue)
+        left = "How long it will take to do what waits, by the pace so far."
+        self._seconds_waiting = gauge("zerotag_queue_seconds", left, of_queue)
+        self._reloads = counter("zerotag_reloads", "Models replaced.", ("model", "outcome"))
 
     def answered(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count a request."""

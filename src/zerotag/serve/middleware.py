@@ -30,7 +30,7 @@ SECURITY_HEADERS = [
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
 _GONE = 499  # the client has; only the metrics see it
-_OPEN = ("/", "/healthz", "/readyz", "/docs", "/openapi.json")
+OPEN_PATHS = ("/", "/healthz", "/readyz", "/docs", "/openapi.json")
 
 logger = logging.getLogger("zerotag.serve")
 
@@ -83,7 +83,7 @@ class ServiceMiddleware:
         if names is not None and _host(headers) not in names:
             raise HttpError(421, "wrong_host", f"this service is reached as {' or '.join(sorted(names))} only")
         key = self._settings.api_key
-        if key is None or scope["path"] in _OPEN or scope["path"].startswith("/assets/"):
+        if key is None or scope["path"] in OPEN_PATHS or scope["path"].startswith("/assets/"):
             return
         if not hmac.compare_digest(_given_key(headers), key.encode()):
             raise HttpError(401, "no_key", "send the API key of this service as Authorization: Bearer KEY")

@@ -48,16 +48,17 @@ class ServedModel:
         # Some methods change the encoder while they look at it: they have one of their own, with the same weights.
         self._explained = _with_shared_weights(labeller) if isinstance(labeller, WordLabeller) else None
         self._scorers = _scorers(self._explained)
+        if labeller.manifest.model.scores_words:
+            native = NativeScorer(SmallerBatches(labeller.predictor), labeller.aligner)
+            self._scorers = {NATIVE: native, **self._scorers}
+        self.methods = (*self._scorers,)
         # Labels and rules of another model must not be taken for this one's: what a client knows has a name.
         self.revision = hashlib.sha256(repr(labeller.manifest).encode()).hexdigest()[:12]
-        native = () if not labeller.manifest.model.scores_words else ("native",)
-        self.methods = (*native, *self._scorers)
         batch = labeller.predictor.token_budget
         workers, each = _workers_and_threads(labeller)
-        self._native_scorer = NativeScorer(SmallerBatches(labeller.predictor), labeller.aligner)
         self.native = BatchQueue(
             f"{name}-native",
-            self._label,
+            self.label,
             subwords,
             capacity=settings.queue or 3 * batch,
             batch_cost=batch,
@@ -66,7 +67,7 @@ class ServedModel:
         )
         self.explain = BatchQueue(
             f"{name}-explain",
-            self._explain,
+            self.label,
             lambda _: 1,
             capacity=settings.explain_queue,
             batch_cost=1,
@@ -76,13 +77,11 @@ class ServedModel:
 
     def queue_for(self, method: str) -> BatchQueue:
         """Where jobs of a method wait; raises ZerotagError if the model cannot do it."""
-        if method == "native" and method in self.methods:
-            return self.native
         if method not in self._scorers:  # none of those that are offered, but perhaps one of many attention heads
-            if self._explained is None or method == "native":
+            if self._explained is None or method == NATIVE:
                 raise ZerotagError(f"this model has no such method; there are: {', '.join(self.methods)}")
             self._scorers[method] = create(method, self._explained)
-        return self.explain
+        return self.native if method == NATIVE else self.explain
 
     def task(self, method: str, threshold: float | Mapping[str, float] | None = None) -> Task:
         """What to do for a request; raises ZerotagError if the threshold is none, or for a label that is not there."""
@@ -124,13 +123,12 @@ class ServedModel:
     def _described(self, rules: Sequence[Rule]) -> dict[str, Any]:
         return {name: asdict(rule) for name, rule in zip(self.labeller.label_names, rules, strict=True)}
 
-    def _label(self, task: Task, sentences: Sequence[Sentence]) -> list[str]:
-        return self._records(task, self._native_scorer.score(sentences))
+    def label(self, task: Task, sentences: Sequence[Sentence]) -> list[str]:
+        """A record of JSON lines for each sentence: what the threads of both queues do."""
+        return self.records(task, self._scorers[task.method].score(sentences))
 
-    def _explain(self, task: Task, sentences: Sequence[Sentence]) -> list[str]:
-        return self._records(task, self._scorers[task.method].score(sentences))
-
-    def _records(self, task: Task, scored: Iterable[Scored]) -> list[str]:
+    def records(self, task: Task, scored: Iterable[Scored]) -> list[str]:
+        """The records of scored sentences."""
         style = Style(label_names=self.labeller.label_names, rules=task.rules, title=self.name)
         return [line.rstrip("\n") for line in render_scored([*scored], style)]
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from zerotag.serve.model_registry import ModelRegistry
 
-_HEAD_SECONDS = 10.0  # for the first line and the headers of a request, which uvicorn would wait for without end
+HEAD_SECONDS = 10.0  # for the first line and the headers of a request, which uvicorn would wait for without end
 _HEAD_BYTES = 2**14  # of them, which uvicorn would read without end
 _HEADERS = 100
 _TOO_LARGE = HttpError(431, "too_large", f"the request line and headers have more than {_HEAD_BYTES:,} bytes")
-_READING_SECONDS = 60.0  # for a client to take some of an answer that waits for it
+READING_SECONDS = 60.0  # for a client to take some of an answer that waits for it
 _LAST_ANSWERS_SECONDS = 2
 
 
@@ -109,11 +109,11 @@ class StrictProtocol(HttpToolsProtocol):
 
     def _expect_head(self) -> None:
         if self._deadline is None:
-            self._deadline = self.loop.call_later(_HEAD_SECONDS, self.transport.close)
+            self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)
 
     def _expect_reading(self) -> None:
         left = self.transport.get_write_buffer_size()
-        self._reading_deadline = self.loop.call_later(_READING_SECONDS, self._check_reading, left)
+        self._reading_deadline = self.loop.call_later(READING_SECONDS, self._check_reading, left)
 
     def _check_reading(self, left_before: int) -> None:
         if self.transport.get_write_buffer_size() < left_before:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -29,26 +29,24 @@ class SubWords:
     @classmethod
     def of(cls, encoded: Sequence[Encoded], capacity: int) -> SubWords:
         """Sentences of which those with up to `capacity` sub-words fit one window."""
-        lengths = np.array([len(one) for one in encoded], np.int64)
-        starts = np.cumsum(lengths) - lengths
-        pairs = np.repeat(starts, [len(one.pair_tokens) for one in encoded])
-        attended = np.zeros(lengths.sum(), np.bool_)
-        attended[_joined([one.pair_tokens for one in encoded]) + pairs] = True
         others = {
             number: one
             for number, one in enumerate(encoded)
             if len(one) > capacity or one.hidden is not None or type(one) is not Encoded
         }
-        return cls(_joined([one.ids for one in encoded]).astype(np.int32), attended, lengths, others)
+        return cls._of(EncodedRow.of(encoded), others)
 
     @classmethod
     def of_row(cls, row: EncodedRow, capacity: int) -> SubWords:
         """The same of sentences that are in a row already, and have nothing but sub-words."""
-        attended = np.zeros(len(row.ids), np.bool_)
-        attended[row.as_one().pair_tokens] = True
         long = row.tokens > capacity
-        others = {number: one for number, one in enumerate(row.encoded()) if long[number]} if long.any() else {}
-        return cls(row.ids.astype(np.int32), attended, row.tokens, others)
+        return cls._of(
+            row, {number: one for number, one in enumerate(row.encoded()) if long[number]} if long.any() else {}
+        )
+
+    @classmethod
+    def _of(cls, row: EncodedRow, others: Mapping[int, Encoded]) -> SubWords:
+        return cls(row.ids.astype(np.int32), row.as_one().attended, row.tokens, others)
 
     @classmethod
     def joined(cls, parts: Sequence[SubWords]) -> SubWords:
@@ -90,7 +88,3 @@ def encode_row(aligner: Aligner, sentences: SentenceColumns) -> tuple[SubWords, 
         return SubWords.of_row(row, aligner.capacity), row.as_one()
     encoded = aligner.encode([*sentences.sentences()])
     return SubWords.of(encoded, aligner.capacity), EncodedRow.of(encoded).as_one()
-
-
-def _joined(arrays: Iterable[IntArray]) -> IntArray:
-    return np.concatenate([np.zeros(0, np.int64), *arrays])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from threading import Lock
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 from zerotag.columns import pairs
 from zerotag.types import IntArray
 
-_REMEMBERED = 50_000  # chunks, some 10 MB: most of what running text has
+REMEMBERED = 50_000  # chunks, some 10 MB: most of what running text has
 _LONGEST = 64  # characters of a chunk that is worth remembering
 
 
@@ -28,11 +28,8 @@ class Tokens(NamedTuple):
     counts: IntArray  # of each text
 
 
-class Tokenize(Protocol):
-    """Turns texts into sub-words."""
-
-    def __call__(self, texts: Sequence[str]) -> Tokens:
-        """The sub-words of all texts."""
+Tokenize = Callable[[Sequence[str]], Tokens]
+"""Turns texts into sub-words."""
 
 
 def tokenize_with(tokenizer: Tokenizer) -> Tokenize:
@@ -94,7 +91,7 @@ class BetweenSpaces:
             too_long = new[bisect_right(new, _LONGEST, key=len) :]
             for chunk in too_long:
                 del known[chunk]
-            if len(known) > _REMEMBERED:
+            if len(known) > REMEMBERED:
                 known.clear()
             if too_long or not known:
                 self._pieces = self._pieces.first(len(known))

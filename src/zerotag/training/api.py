@@ -22,9 +22,12 @@ from zerotag.training import cautions, few_labels, recipe
 from zerotag.training.exclusive import are_exclusive, exclusive_rules
 from zerotag.training.loggers import Logger, logging_to
 from zerotag.training.loop import Progress
+from zerotag.types import Corpus, CorrectedExample, Example
 
 if TYPE_CHECKING:
     import torch
+
+    from zerotag.parallel.ray_pool import Cluster
 
 _log = logging.getLogger("zerotag")
 
@@ -133,24 +136,57 @@ def train(
     _warn_of_problems(found, dev_found)
     _warn(caution for name, caution in presets.LEFT_OUT.items() if name == preset)
     _warn(cautions.about_data(found.corpus, None if dev_found is None else dev_found.corpus, training))
-    exclude = are_exclusive(found.corpus, exclusive)
-    with shown, logging_to(log_to, asdict(settings) | asdict(training), tell) as tell_all:
-        labeller = recipe.train(
+    with shown:
+        labeller = learn(
             found.corpus,
             None if dev_found is None else dev_found.corpus,
+            None if words is None else as_corrected(words, label_names=found.corpus.label_names),
+            exclude=are_exclusive(found.corpus, exclusive),
             model=settings,
             training=training,
             checkpoints=place,
             device=device,
-            on_progress=tell_all,
+            on_progress=tell,
+            log_to=log_to,
         )
-        if exclude:
-            labeller = labeller.with_rules(exclusive_rules(labeller.rules, found.corpus))
-        _warn(cautions.about_model(labeller.manifest))
-        if words is None:
-            return labeller
-        examples = as_corrected(words, label_names=labeller.label_names)
-        return few_labels.update(labeller, examples, found.corpus, checkpoints=place, on_progress=tell)
+    _warn(cautions.about_model(labeller.manifest))
+    return labeller
+
+
+def learn(
+    corpus: Corpus[Example],
+    dev: Corpus[Example] | None,
+    words: Sequence[CorrectedExample] | None,
+    *,
+    exclude: bool,
+    model: ModelConfig,
+    training: TrainConfig,
+    checkpoints: Path | None,
+    device: str | torch.device | None,
+    on_progress: Callable[[Progress], None],
+    log_to: str | Logger | Sequence[str | Logger],
+    cluster: Cluster | None = None,
+) -> WordLabeller:
+    """A labeller that has learnt from sentence labels and, where there are some, from labelled words.
+
+    `exclude` says whether the labels exclude one another. All else is as in `train` here and in `recipe`.
+    """
+    with logging_to(log_to, asdict(model) | asdict(training), on_progress) as tell:
+        labeller = recipe.train(
+            corpus,
+            dev,
+            model=model,
+            training=training,
+            checkpoints=checkpoints,
+            device=device,
+            on_progress=tell,
+            cluster=cluster,
+        )
+    if exclude:
+        labeller = labeller.with_rules(exclusive_rules(labeller.rules, corpus))
+    if words is None:
+        return labeller
+    return few_labels.update(labeller, words, corpus, checkpoints=checkpoints, on_progress=on_progress)
 
 
 def _earlier(

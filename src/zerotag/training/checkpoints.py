@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -190,10 +191,8 @@ def _moments(optimizer: Optimizer) -> dict[str, Tensor]:
 
 
 def _restore_moments(optimizer: Optimizer, tensors: dict[str, Tensor]) -> None:
-    saved = optimizer.state_dict()
-    state: dict[int, dict[str, Tensor]] = {}
+    state: dict[int, dict[str, Tensor]] = defaultdict(dict)
     for key, tensor in tensors.items():
         number, _, name = key.partition(".")
-        state.setdefault(int(number), {})[name] = tensor
-    saved["state"] = state
-    optimizer.load_state_dict(saved)
+        state[int(number)][name] = tensor
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

@@ -119,36 +119,27 @@ class Around:
     of_teacher: bool = False
 
 
+@dataclass(eq=False)
 class Run:
     """Trains a network for some epochs towards an objective, from wherever that was left to its end."""
 
-    def __init__(
-        self,
-        network: Network,
-        objective: Objective,
-        aligner: Aligner,
-        train_set: EncodedCorpus,
-        dev_set: EncodedCorpus,
-        training: ChosenTrainConfig,
-        checkpoints: Checkpoints,
-        on_progress: Callable[[Progress], None],
-        around: Around,
-    ) -> None:
-        self._network = network
-        self._aligner = aligner
-        self._train_set = train_set
-        self._dev_set = dev_set
-        self._training = training
-        self._checkpoints = checkpoints
-        self._on_progress = on_progress
-        self._around = around
-        self._optimizer = optimizer(network, training)
-        self._batch_size = training.batch_size
-        self._epochs = training.epochs
-        self._steps_per_epoch = math.ceil(len(train_set.sentences) / self._batch_size)
-        self._all_steps = self._steps_per_epoch * self._epochs
-        self._position = checkpoints.resume(network, self._optimizer)
-        self._steps = Steps(network, objective, self._optimizer, clipped=OPTIMIZERS.get(training.optimizer).clips)
+    network: Network
+    objective: Objective
+    aligner: Aligner
+    train_set: EncodedCorpus
+    dev_set: EncodedCorpus
+    training: ChosenTrainConfig
+    checkpoints: Checkpoints
+    on_progress: Callable[[Progress], None]
+    around: Around
+
+    def __post_init__(self) -> None:
+        self._optimizer = optimizer(self.network, self.training)
+        self._steps_per_epoch = math.ceil(len(self.train_set.sentences) / self.training.batch_size)
+        self._all_steps = self._steps_per_epoch * self.training.epochs
+        self._position = self.checkpoints.resume(self.network, self._optimizer)
+        clips = OPTIMIZERS.get(self.training.optimizer).clips
+        self._steps = Steps(self.network, self.objective, self._optimizer, clipped=clips)
         self._resumed_at = self._steps_done
         self._started = self._saved = time.monotonic()
         self._reported = -math.inf  # the first step is reported at once: it says where the training goes on
@@ -164,15 +155,17 @@ class Run:
         """Train until the epochs or the patience are used up; the network then has its best weights."""
         while not self._position.finished:
             self._epoch()
-        self._checkpoints.load_best(self._network, self._position.best_epoch)
-        self._network.eval()
+        self.checkpoints.load_best(self.network, self._position.best_epoch)
+        self.network.eval()
         return self._position
 
     def _epoch(self) -> None:
-        position, training = self._position, self._training
-        lengths = [len(sentence) for sentence in self._train_set.sentences]
+        position, training = self._position, self.training
+        lengths = [len(sentence) for sentence in self.train_set.sentences]
         by_length = training.group_by_length
-        batches = shuffled(lengths, self._batch_size, seed=training.seed, epoch=position.epoch, by_length=by_length)
+        batches = shuffled(
+            lengths, self.training.batch_size, seed=training.seed, epoch=position.epoch, by_length=by_length
+        )
         for batch in batches[position.step :]:
             self._step(batch)
             position.step += 1
@@ -181,14 +174,14 @@ class Run:
             if self._checkpoint_is_due:
                 self._save()
         self._settle_losses()
-        record = EpochRecord(position.loss_sum / position.step, *on_dev(self._network, self._aligner, self._dev_set))
+        record = EpochRecord(position.loss_sum / position.step, *on_dev(self.network, self.aligner, self.dev_set))
         if record.dev_f1 >= self._good_enough():
             position.best_epoch = position.epoch
-            self._best_weights = {name: weight.clone() for name, weight in self._network.state_dict().items()}
+            self._best_weights = {name: weight.clone() for name, weight in self.network.state_dict().items()}
         position.history.append(record)
         position.epoch, position.step, position.loss_sum = position.epoch + 1, 0, 0.0
         waited = position.epoch - 1 - position.best_epoch
-        position.finished = position.epoch == self._epochs or waited >= training.patience
+        position.finished = position.epoch == self.training.epochs or waited >= training.patience
         self._report()
         if position.finished or self._checkpoint_is_due:
             self._save()
@@ -198,16 +191,16 @@ class Run:
             self._parts(indices),
             rate=self._rate(),
             # Dropout is drawn from the step's own seed: a resumed training draws what the undisturbed one would have.
-            seed=self._training.seed * 1_000_003 + self._steps_done,
+            seed=self.training.seed * 1_000_003 + self._steps_done,
         )
         self._losses.append(value)
 
     def _parts(self, indices: Sequence[int]) -> list[Part]:
-        sentences = self._train_set.sentences
-        costs = [self._aligner.cost(sentences[i]) for i in indices]
+        sentences = self.train_set.sentences
+        costs = [self.aligner.cost(sentences[i]) for i in indices]
         groups = [[indices[i] for i in group] for group in within_budget(costs, self._steps.token_budget)]
         batches = [
-            self._aligner.batch([sentences[i] for i in group], length_step=self._steps.length_step) for group in groups
+            self.aligner.batch([sentences[i] for i in group], length_step=self._steps.length_step) for group in groups
         ]
         tokens = [int(batch.token_mask.sum()) for batch in batches]
         return [
@@ -216,10 +209,10 @@ class Run:
         ]
 
     def _part(self, indices: list[int], batch: Batch, share: Share) -> Part:
-        corpus = self._train_set
+        corpus = self.train_set
         targets = None
         if corpus.token_targets is not None:
-            targets = torch.from_numpy(self._aligner.spread(batch, [corpus.token_targets[i] for i in indices]))
+            targets = torch.from_numpy(self.aligner.spread(batch, [corpus.token_targets[i] for i in indices]))
         return Part(batch, corpus.labels[indices], targets, share)
 
     def _settle_losses(self) -> None:
@@ -228,22 +221,22 @@ class Run:
             self._position.loss_sum += number
         self._losses.clear()
         if not math.isfinite(self._position.loss_sum):
-            self._checkpoints.delete()
+            self.checkpoints.delete()
             raise ZerotagError(
                 f"the training diverged (loss {self._position.loss_sum} in epoch {self._position.epoch + 1}): "
-                f"choose a learning rate below {self._training.learning_rate}"
+                f"choose a learning rate below {self.training.learning_rate}"
             )
 
     def _rate(self) -> float:
-        training, dev_f1s = self._training, [epoch.dev_f1 for epoch in self._position.history]
+        training, dev_f1s = self.training, [epoch.dev_f1 for epoch in self._position.history]
         share = OPTIMIZERS.get(training.optimizer).rate(training, self._steps_done, self._all_steps, dev_f1s)
         return training.learning_rate * share
 
     def _good_enough(self) -> float:
         """The development F1 that makes an epoch one of the best, given those before it."""
         highest = max((epoch.dev_f1 for epoch in self._position.history), default=0.0)
-        positives = float(self._dev_set.labels.sum())
-        return highest - self._training.tolerance * math.sqrt(highest * (1 - highest) / max(1.0, positives))
+        positives = float(self.dev_set.labels.sum())
+        return highest - self.training.tolerance * math.sqrt(highest * (1 - highest) / max(1.0, positives))
 
     @property
     def _checkpoint_is_due(self) -> bool:
@@ -253,23 +246,23 @@ class Run:
         start = time.monotonic()
         self._settle_losses()
         if self._best_weights:
-            self._checkpoints.save_best(self._best_weights, self._position.best_epoch)
+            self.checkpoints.save_best(self._best_weights, self._position.best_epoch)
             self._best_weights = {}
-        self._checkpoints.save(self._network, self._optimizer, self._position)
+        self.checkpoints.save(self.network, self._optimizer, self._position)
         self._saved = time.monotonic()
         self._saving_took = self._saved - start
 
     def _report(self) -> None:
         self._settle_losses()
         self._reported = time.monotonic()
-        position, around, per_epoch = self._position, self._around, self._steps_per_epoch
+        position, around, per_epoch = self._position, self.around, self._steps_per_epoch
         done = self._all_steps if position.finished else self._steps_done
         left = self._all_steps - done + around.after * per_epoch
         pace = (time.monotonic() - self._started) / max(1, self._steps_done - self._resumed_at)
         last_loss = position.history[-1].loss if position.step == 0 else position.loss_sum / position.step
         reached = Progress(
             epoch=around.before + position.epoch + (0 if position.step == 0 else 1),
-            epochs=around.before + self._epochs + around.after,
+            epochs=around.before + self.training.epochs + around.after,
             epochs_done=around.before + position.epoch,
             steps_done=around.before * per_epoch + done,
             steps=around.before * per_epoch + done + left,
@@ -277,10 +270,10 @@ class Run:
             best_f1=position.best_f1 if position.history else None,
             seconds_left=pace * left,
             of_teacher=around.of_teacher,
-            stopped=position.finished and position.epoch < self._epochs,
+            stopped=position.finished and position.epoch < self.training.epochs,
         )
         try:
-            self._on_progress(reached)
+            self.on_progress(reached)
         except BaseException:
             self._save()  # whoever is told may end it: between two steps, nothing is lost
             raise

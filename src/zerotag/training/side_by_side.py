@@ -34,7 +34,7 @@ def said_side_by_side(course: Course, lessons: Lessons, cluster: Cluster) -> lis
     count = course.training.teachers
     said: dict[int, PseudoLabels] = {}
     given_up: tuple[int, Exception] | None = None
-    progress = _Together(course.training, course.on_progress)
+    progress = Together(course.training, course.on_progress)
     threads = torch.get_num_threads()
     begin = partial(_begin, dataclasses.replace(course, on_progress=_nobody), lessons, threads)
     pool = RayPool[int](begin, cluster, _PATIENCE, on_gpus=course.device.type == "cuda", processors=threads)
@@ -51,11 +51,11 @@ def said_side_by_side(course: Course, lessons: Lessons, cluster: Cluster) -> lis
                 case None:
                     progress.show()
     if given_up:
-        _give_up(course.checkpoints, *given_up)
+        give_up(course.checkpoints, *given_up)
     return [said[number] for number in range(count)]
 
 
-def _give_up(checkpoints: Checkpoints, number: int, error: Exception) -> NoReturn:
+def give_up(checkpoints: Checkpoints, number: int, error: Exception) -> NoReturn:
     """End the training, as one teacher cannot be had."""
     if isinstance(error, DeathError):
         raise ZerotagError(f"teacher {number + 1} is given up: {error}; the same command goes on")
@@ -88,7 +88,7 @@ def _begin(course: Course, lessons: Lessons, threads: int) -> Work[int]:
     return teach
 
 
-class _Together:
+class Together:
     """The progress of several teachers as that of one training, whose student follows."""
 
     def __init__(self, training: ChosenTrainConfig, show: Callable[[Progress], None]) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
 import torch
@@ -73,26 +73,25 @@ class Speedups(NamedTuple):
 ALL_SPEEDUPS = Speedups()
 
 
+@dataclass(eq=False)
 class Steps:
     """Takes the steps of one training, in the course of which nobody else changes the weights."""
 
-    def __init__(
-        self,
-        network: Network,
-        objective: Objective,
-        optimizer: Optimizer,
-        *,
-        clipped: bool,
-        speedups: Speedups = ALL_SPEEDUPS,
-    ) -> None:
-        self._network = network
-        self._objective = objective
-        self._optimizer = optimizer
-        self._clipped = clipped
-        self._device = next(network.parameters()).device
-        self._capturing = isinstance(optimizer, AdamW) and speedups.cuda_graph
+    network: Network
+    objective: Objective
+    optimizer: Optimizer
+    _: KW_ONLY
+    clipped: bool
+    speedups: Speedups = ALL_SPEEDUPS
+    copy: Bf16Copy | None = None
+    """What computes the gradients in place of the network. By default a transformer on a GPU has one."""
+
+    def __post_init__(self) -> None:
+        self._device = next(self.network.parameters()).device
+        self._capturing = isinstance(self.optimizer, AdamW) and self.speedups.cuda_graph
         on_gpu = self._device.type == "cuda"
-        self._copy = Bf16Copy(network) if on_gpu and speedups.bf16_copy and is_transformer(network) else None
+        if self.copy is None and on_gpu and self.speedups.bf16_copy and is_transformer(self.network):
+            self.copy = Bf16Copy(self.network)
         self._seen: set[tuple[int, ...]] = set()
         self._captured: dict[tuple[int, ...], Captured] = {}
         # All of it happens in one stream, since a graph cannot be captured in the default one.
@@ -112,9 +111,9 @@ class Steps:
         """Learn from one batch, with dropout drawn from the seed; returns its loss, which stays on the device."""
         torch.manual_seed(seed)
         self._set_rate(rate)
-        self._network.train()
-        if self._copy is not None:
-            self._copy.network.train()
+        self.network.train()
+        if self.copy is not None:
+            self.copy.network.train()
         if self._stream is None:
             return self._step([self._on_device(part) for part in parts])
         outside = torch.cuda.current_stream(self._device)
@@ -125,7 +124,7 @@ class Steps:
         return value
 
     def _set_rate(self, rate: float) -> None:
-        for group in self._optimizer.param_groups:
+        for group in self.optimizer.param_groups:
             if isinstance(group["lr"], Tensor):
                 group["lr"].fill_(rate)  # a graph reads it from where it is
             else:
@@ -162,7 +161,7 @@ class Steps:
         """The step as a graph; None for an encoder that copies from the host, which no graph can hold."""
         # One graph runs at a time and leaves nothing behind but weights: all of them may use the same memory.
         pool = next(iter(self._captured.values())).graph.pool() if self._captured else None
-        self._optimizer.zero_grad()
+        self.optimizer.zero_grad()
         graph = torch.cuda.CUDAGraph()
         try:
             with torch.cuda.graph(graph, pool=pool, stream=self._stream):
@@ -173,25 +172,25 @@ class Steps:
         return Captured(graph, part, value)
 
     def _step(self, parts: Sequence[OnDevice]) -> Tensor:
-        self._optimizer.zero_grad()
-        if self._copy is not None:
-            self._copy.take_weights()
-            self._copy.network.encoder.zero_grad()
+        self.optimizer.zero_grad()
+        if self.copy is not None:
+            self.copy.take_weights()
+            self.copy.network.encoder.zero_grad()
         values = [self._backward(part) for part in parts]
-        if self._copy is not None:
-            self._copy.give_gradients()
+        if self.copy is not None:
+            self.copy.give_gradients()
         self._update()
         return values[0] if len(values) == 1 else torch.stack(values).sum()
 
     def _update(self) -> None:
-        if self._clipped:
-            nn.utils.clip_grad_norm_(self._network.parameters(), LARGEST_GRADIENT)
-        self._optimizer.step()
+        if self.clipped:
+            nn.utils.clip_grad_norm_(self.network.parameters(), LARGEST_GRADIENT)
+        self.optimizer.step()
 
     def _backward(self, part: OnDevice) -> Tensor:
         """Add the gradients of a part to those that are there; returns what it adds to the loss."""
-        network = self._network if self._copy is None else self._copy.network
-        with precision(self._device) if self._copy is None else nullcontext():
-            value = self._objective(network, part.batch, part.labels, part.targets, part.share)
+        network = self.network if self.copy is None else self.copy.network
+        with precision(self._device) if self.copy is None else nullcontext():
+            value = self.objective(network, part.batch, part.labels, part.targets, part.share)
         value.backward()
         return value.detach()

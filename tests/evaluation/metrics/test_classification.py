@@ -7,7 +7,7 @@ from sklearn.metrics import precision_recall_fscore_support
 from zerotag.errors import ZerotagError
 from zerotag.evaluation.metrics import (
     PRF,
-    highest_word_f1,
+    best_threshold_and_f1,
     precision_recall_f1,
     threshold_from_word_labels,
     word_counts,
@@ -72,7 +72,7 @@ def test_threshold_by_hand() -> None:
     scores = [np.array([0.9, 0.3, 0.1]), np.array([0.7, 0.6, 0.2])]
     # F1 at 0.9: 2/3, at 0.7: 1/2, at 0.6: 4/5, at 0.3: 2/3, ...
     assert threshold_from_word_labels(golds, scores) == 0.6
-    assert highest_word_f1(golds, scores) == pytest.approx(4 / 5)
+    assert best_threshold_and_f1(golds, scores) == pytest.approx((0.6, 4 / 5))
 
 
 def test_of_equally_good_thresholds_the_highest_is_taken() -> None:
@@ -83,7 +83,7 @@ def test_of_equally_good_thresholds_the_highest_is_taken() -> None:
 def test_threshold_needs_a_positive_word() -> None:
     with pytest.raises(ZerotagError, match="no word of the development set is positive"):
         threshold_from_word_labels([mask("00")], [np.array([0.9, 0.8])])
-    assert highest_word_f1([mask("00")], [np.array([0.9, 0.8])]) is None
+    assert best_threshold_and_f1([mask("00")], [np.array([0.9, 0.8])]) is None
 
 
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from([-1.5, 0.0, 0.1, 0.25, 0.5, 0.7, 3.0])), min_size=1))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve
 
-from zerotag.evaluation.metrics import Variant, average_precision, average_precisions, mean_average_precision
+from zerotag.evaluation.metrics import Variant, average_precisions, mean_average_precision
 from zerotag.evaluation.metrics.ragged import Floats
 from zerotag.evaluation.metrics.ranking import areas_under_curve
 from zerotag.types import BoolArray
@@ -16,6 +16,11 @@ VARIANTS: tuple[Variant, ...] = ("standard", "clipped", "positional")
 GRID = [-2.0, -0.5, -0.25, 0.0, 0.125, 0.5, 1.0, 7.0]  # few values, so that ties are common
 Sentences = list[list[tuple[bool, float]]]
 sentences = st.lists(st.lists(st.tuples(st.booleans(), st.sampled_from(GRID)), max_size=9), min_size=1, max_size=6)
+
+
+def average_precision(gold: BoolArray, scores: Floats, variant: Variant = "standard") -> float | None:
+    """Of one sentence."""
+    return mean_average_precision([gold], [scores], variant)
 
 
 def split(given_sentences: Sentences) -> tuple[list[BoolArray], list[Floats]]:

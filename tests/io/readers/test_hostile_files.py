@@ -113,7 +113,7 @@ def test_a_quote_is_closed_within_a_megabyte_or_never(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "line"), [("a.tsv.gz", "x\tO\n"), ("a.m2.gz", "S x\n")])
 def test_a_sentence_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, line: str) -> None:
-    monkeypatch.setattr(lines, "_MAX_PARAGRAPH", 1 << 10)
+    monkeypatch.setattr(lines, "MAX_PARAGRAPH", 1 << 10)
     content = line * 2 + "\n" if name == "a.tsv.gz" else line + "\n"
     path = write(tmp_path, name, gzip.compress((content + line * 1_000 + "\n" + content).encode()))
     (chunk,) = chunks(path)
@@ -164,7 +164,7 @@ def test_dates_that_python_does_not_know_are_rejected_records(tmp_path: Path, va
 
 
 def test_packed_parquet_is_unpacked_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet_reader, "_MOST_UNPACKED", 1 << 20)
+    monkeypatch.setattr(parquet_reader, "MOST_UNPACKED", 1 << 20)
     path = write(tmp_path, "a.parquet.gz", gzip.compress(bytes(1 << 20) + b"x"))
     with pytest.raises(ZerotagError) as caught:
         Inputs([Source(path)], Columns()).check()

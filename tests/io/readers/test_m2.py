@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerotag.errors import ZerotagError
-from zerotag.io import read, read_gold, stream
-from zerotag.io.readers.m2 import read_m2
+from zerotag.io import Source, read, read_gold, records, stream
+from zerotag.types import GoldExample
 
 SENTENCE = "S She go to work by the bus"
 
@@ -21,21 +21,29 @@ def write(folder: Path, *lines: str) -> Path:
     return path
 
 
-def wrong(folder: Path, *edits: str, annotator: int = 0) -> list[str]:
+def errors(example: GoldExample) -> list[bool]:
+    """Which words are marked as errors."""
+    assert example.word_labels is not None
+    return [error for (error,) in example.word_labels]
+
+
+def wrong(folder: Path, *edits: str) -> list[str]:
     """The words that are marked as errors."""
-    (sentence,) = read_m2(write(folder, SENTENCE, *edits), annotator)
-    return [word for word, error in zip(sentence.words, sentence.errors, strict=True) if error]
+    (one,) = read_gold(write(folder, SENTENCE, *edits)).examples
+    return [word for word, error in zip(one.sentence.words, errors(one), strict=True) if error]
 
 
-def test_sentences_come_with_their_words_flags_and_places(tmp_path: Path) -> None:
+def test_sentences_come_with_their_words_and_flags(tmp_path: Path) -> None:
+    first, second = read_gold(write(tmp_path, "S All is well .", "", "", "S He sing .", edit(1, 2), "")).examples
+    assert first.sentence.words == ("All", "is", "well", ".")
+    assert errors(first) == [False] * 4
+    assert second.sentence.words == ("He", "sing", ".")
+    assert errors(second) == [False, True, False]
+
+
+def test_records_say_where_they_stand(tmp_path: Path) -> None:
     path = write(tmp_path, "S All is well .", "", "", "S He sing .", edit(1, 2), "")
-    first, second = read_m2(path)
-    assert first.words == ("All", "is", "well", ".")
-    assert first.errors == (False,) * 4
-    assert first.place == f"{path}:1"
-    assert second.words == ("He", "sing", ".")
-    assert second.errors == (False, True, False)
-    assert second.place == f"{path}:4"
+    assert [record.line for record in records(Source(path))] == [1, 4]
 
 
 def test_every_word_inside_an_edit_is_an_error(tmp_path: Path) -> None:
@@ -59,31 +67,26 @@ def test_edits_may_overlap(tmp_path: Path) -> None:
     assert wrong(tmp_path, edit(4, 6), edit(5, 7), edit(5, 5)) == ["by", "the", "bus"]
 
 
-def test_only_the_chosen_annotator_counts(tmp_path: Path) -> None:
-    edits = [edit(1, 2), edit(6, 7, annotator=1), edit(-1, -1, "noop", annotator=2)]
-    assert wrong(tmp_path, *edits) == ["go"]
-    assert wrong(tmp_path, *edits, annotator=1) == ["bus"]
-    assert wrong(tmp_path, *edits, annotator=2) == []
+def test_only_the_first_annotator_counts(tmp_path: Path) -> None:
+    assert wrong(tmp_path, edit(1, 2), edit(6, 7, annotator=1), edit(-1, -1, "noop", annotator=2)) == ["go"]
 
 
-def test_an_annotator_who_never_occurs_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path, SENTENCE, edit(1, 2), edit(1, 2, annotator=4))
-    with pytest.raises(ZerotagError, match=r"m2: no edits by annotator 3; the file has annotator 0, 4$"):
-        list(read_m2(path, annotator=3))
+def test_a_file_without_the_first_annotator_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, SENTENCE, edit(1, 2, annotator=1), edit(1, 2, annotator=4))
+    with pytest.raises(ZerotagError, match=r"m2: no edits by annotator 0; the file has annotator 1, 4$"):
+        read_gold(path)
 
 
 def test_a_sentence_without_any_edits_is_correct(tmp_path: Path) -> None:
-    (sentence,) = read_m2(write(tmp_path, "S Fine as it is ."))
-    assert not any(sentence.errors)
+    assert wrong(tmp_path) == []
 
 
 def test_windows_line_ends_a_byte_order_mark_and_no_last_line_end(tmp_path: Path) -> None:
     path = tmp_path / "essay.m2"
     path.write_bytes(("\ufeffS He sing\r\n" + edit(1, 2) + "\r\n\r\nS No\u00a0break or\u2028line").encode())
-    first, second = read_m2(path)
-    assert (first.words, first.errors) == (("He", "sing"), (False, True))
-    assert second.words == ("No\u00a0break", "or\u2028line")
-    assert second.place == f"{path}:4"
+    first, second = read_gold(path).examples
+    assert (first.sentence.words, errors(first)) == (("He", "sing"), [False, True])
+    assert second.sentence.words == ("No\u00a0break", "or\u2028line")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +117,7 @@ def test_windows_line_ends_a_byte_order_mark_and_no_last_line_end(tmp_path: Path
 def test_bad_lines_are_named_in_one_line(tmp_path: Path, lines: list[str], place: int, message: str) -> None:
     path = write(tmp_path, *lines)
     with pytest.raises(ZerotagError) as caught:
-        list(read_m2(path))
+        read_gold(path)
     text = str(caught.value)
     assert text.startswith(f"{path}:{place}: ")
     assert message in text
@@ -131,7 +134,7 @@ def test_files_that_are_no_text(tmp_path: Path, content: bytes | None, message: 
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(ZerotagError) as caught:
-        list(read_m2(path))
+        read_gold(path)
     assert str(caught.value).startswith(f"{path}{message}")
 
 
@@ -145,8 +148,8 @@ def test_a_word_is_an_error_exactly_if_an_edit_touches_it(
     spans = [(start, end) for start, end in spans if end <= length]
     words = [f"w{i}" for i in range(length)]
     path = write(tmp_path_factory.mktemp("m2"), "S " + " ".join(words), *(edit(*span) for span in spans))
-    (sentence,) = read_m2(path)
-    for i, error in enumerate(sentence.errors):
+    (example,) = read_gold(path).examples
+    for i, error in enumerate(errors(example)):
         inside = any(start <= i < end for start, end in spans)
         inserted = any(start == end and (start == i or start == length == i + 1) for start, end in spans)
         assert error == (inside or inserted)

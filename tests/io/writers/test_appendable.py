@@ -88,7 +88,7 @@ def test_the_types_of_parquet(tmp_path: Path) -> None:
 
 
 def test_parquet_in_row_groups_of_one_size_whatever_the_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "_ROW_GROUP", 8)
+    monkeypatch.setattr(parquet, "ROW_GROUP", 8)
     metadata = pq.read_metadata(labelled(tmp_path, Form("parquet"), at_once=3))
     assert [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)] == [8, 8, 4]
 

@@ -57,4 +57,5 @@ def test_a_page_without_sentences() -> None:
 def test_whatever_the_text_it_can_be_written_as_utf8(name: str, sample: tuple[Labelled, Style]) -> None:
     labelled, style = sample
     for colour in (False, True):
-        "".join(FORMATS[name]([labelled], replace(style, colour=colour))).encode("utf-8")
+        written = "".join(FORMATS[name]([labelled], replace(style, colour=colour)))
+        assert written.encode("utf-8", errors="replace").decode("utf-8") == written

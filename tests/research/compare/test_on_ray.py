@@ -30,7 +30,7 @@ def _workers_find_the_bench(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_groups_go_to_workers_that_survive_the_worst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zerotag.research.compare.on_ray._PATIENCE", Patience(deaths=2))
+    monkeypatch.setattr("zerotag.research.compare.on_ray.PATIENCE", Patience(deaths=2))
     ear = Ear()
     groups = [group("a", "die", "b", training="x"), group("refuse", "c"), group("break", "d"), group("e")]
     on_ray(groups, ObedientBench(tmp_path), Cluster(workers=1), ear.hear, None)

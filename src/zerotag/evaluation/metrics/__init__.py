@@ -5,13 +5,12 @@ from zerotag.evaluation.metrics.classification import (
     at_thresholds,
     best_threshold_and_f1,
     f05,
-    highest_word_f1,
     precision_recall_f1,
     threshold_from_word_labels,
     word_counts,
 )
 from zerotag.evaluation.metrics.faithfulness import AOPC_PERCENTAGES, comprehensiveness, sufficiency, top_words
-from zerotag.evaluation.metrics.ranking import Variant, average_precision, average_precisions, mean_average_precision
+from zerotag.evaluation.metrics.ranking import Variant, average_precisions, mean_average_precision
 from zerotag.evaluation.metrics.rationale import auprc, iou_f1, token_f1
 
 __all__ = [
@@ -20,12 +19,10 @@ __all__ = [
     "Variant",
     "at_thresholds",
     "auprc",
-    "average_precision",
     "average_precisions",
     "best_threshold_and_f1",
     "comprehensiveness",
     "f05",
-    "highest_word_f1",
     "iou_f1",
     "mean_average_precision",
     "precision_recall_f1",

@@ -52,8 +52,7 @@ def f05(precision: float, recall: float) -> float:
 
 def precision_recall_f1(gold: BoolArray, predicted: BoolArray) -> PRF:
     """Over all given items at once (micro)."""
-    true_positives, false_positives, false_negatives = word_counts([gold], [predicted])[0].tolist()
-    return PRF.from_counts(true_positives, false_positives, false_negatives)
+    return PRF.from_counts(*word_counts([gold], [predicted])[0].tolist())
 
 
 def at_thresholds(golds: Sequence[BoolArray], scores: Sequence[Scores], thresholds: ArrayLike) -> list[PRF]:
@@ -93,25 +92,17 @@ def threshold_from_word_labels(golds: Sequence[BoolArray], scores: Sequence[Scor
     return found[0]
 
 
-def highest_word_f1(golds: Sequence[BoolArray], scores: Sequence[Scores]) -> float | None:
-    """What the best threshold for these very words would give: no method can know it. None without a positive word."""
-    found = best_threshold_and_f1(golds, scores)
-    return None if found is None else found[1]
-
-
 def best_threshold_and_f1(golds: Sequence[BoolArray], scores: Sequence[Scores]) -> tuple[float, float] | None:
-    """The highest of the thresholds that are best for these very words, and its F1. None without a positive word."""
-    thresholds, f1 = _by_threshold(golds, scores)
-    best = int(np.argmax(f1))
-    return (float(thresholds[best]), float(f1[best])) if f1.any() else None
+    """The highest of the thresholds that are best for these very words, and its F1. None without a positive word.
 
-
-def _by_threshold(golds: Sequence[BoolArray], scores: Sequence[Scores]) -> tuple[Scores, Floats]:
-    """All distinct scores, highest first, and the word F1 of each as a threshold."""
+    No method can know it: every distinct score is tried as a threshold.
+    """
     gold, score, _ = line_up(golds, scores)
     order = np.argsort(-score, kind="stable")
     gold, score = gold[order], score[order]
     last_of_ties = np.append(score[1:] != score[:-1], True)
     predicted = np.flatnonzero(last_of_ties) + 1
     true_positives = np.cumsum(gold)[last_of_ties]
-    return score[last_of_ties], 2 * true_positives / (predicted + gold.sum())
+    f1 = 2 * true_positives / (predicted + gold.sum())
+    best = int(np.argmax(f1))
+    return (float(score[last_of_ties][best]), float(f1[best])) if f1.any() else None

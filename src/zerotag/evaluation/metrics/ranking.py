@@ -71,11 +71,6 @@ def average_precisions(golds: Sequence[BoolArray], scores: Sequence[Scores], var
     return _nan_without_positive(golds, total_by_sentence(steps, cuts.sentence, len(golds)))
 
 
-def average_precision(gold: BoolArray, scores: Scores, variant: Variant = "standard") -> float | None:
-    """Average precision of one sentence; None where no word is positive."""
-    return mean_average_precision([gold], [scores], variant)
-
-
 def mean_average_precision(
     golds: Sequence[BoolArray], scores: Sequence[Scores], variant: Variant = "standard"
 ) -> float | None:

@@ -14,8 +14,8 @@ from zerotag.io.columns import Columns
 from zerotag.io.json_values import check_characters
 from zerotag.io.lines import Line, raw_lines, without_end
 from zerotag.io.problems import excerpt, shown
-from zerotag.io.readers import ReaderSpec, ReadRecords
-from zerotag.io.readers.json import load, row_groups
+from zerotag.io.readers import ReaderSpec, ReadRecords, read_whole
+from zerotag.io.readers.json import load
 from zerotag.io.readers.jsonl import values
 from zerotag.io.rows import Record, Reject, Row, attempt, from_record
 from zerotag.io.sources import Position, Source
@@ -42,7 +42,7 @@ def list_reader(convert: Convert) -> ReaderSpec:
             if row is not None:
                 yield Record(number, Position(number, number), row)
 
-    return ReaderSpec(records=_with_annotations(records), suffixes=(), row_groups=row_groups)
+    return ReaderSpec(records=_with_annotations(records), suffixes=(), row_groups=read_whole)
 
 
 def line_reader(convert: Convert) -> ReaderSpec:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from zerotag.decisions import decide
 from zerotag.io.annotation.annotated import Object, line_reader, spans_of
-from zerotag.io.writers import Origin, WriterSpec
+from zerotag.io.writers import WriterSpec, encode_with
 from zerotag.io.writers.jsonl import encode
 from zerotag.io.writers.style import Style
-from zerotag.types import Labelled, Scored
+from zerotag.types import Labelled
 
 
 def render(results: Iterable[Labelled], style: Style) -> Iterator[str]:  # noqa: ARG001
@@ -21,10 +20,6 @@ def render(results: Iterable[Labelled], style: Style) -> Iterator[str]:  # noqa:
     for one in results:
         spans = [[span.start, span.end, span.label] for span in one.spans]
         yield encode({"text": one.text, "label": spans, "entities": spans, "cats": list(one.labels)}) + "\n"
-
-
-def _encode(scored: Sequence[Scored], style: Style, origins: Sequence[Origin] | None) -> bytes:  # noqa: ARG001
-    return "".join(render((decide(one, style.label_names, style.rules) for one in scored), style)).encode()
 
 
 def _convert(one: Object, text_column: str) -> dict[str, Any]:
@@ -50,4 +45,4 @@ def _convert(one: Object, text_column: str) -> dict[str, Any]:
 
 
 READER = line_reader(_convert)
-WRITER = WriterSpec(suffix=None, render=render, encode=_encode)
+WRITER = WriterSpec(suffix=None, render=render, encode=encode_with(render))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from zerotag.decisions import decide
 from zerotag.io.annotation.annotated import Object, line_reader, spans_of
-from zerotag.io.writers import Origin, WriterSpec
+from zerotag.io.writers import WriterSpec, encode_with
 from zerotag.io.writers.jsonl import encode, record
 from zerotag.io.writers.style import Style
-from zerotag.types import Labelled, Scored
+from zerotag.types import Labelled
 
 
 def render(results: Iterable[Labelled], style: Style) -> Iterator[str]:
@@ -42,10 +41,6 @@ def _space_after(one: Labelled, end: int) -> bool:
     return one.text[end : end + 1] == " "
 
 
-def _encode(scored: Sequence[Scored], style: Style, origins: Sequence[Origin] | None) -> bytes:  # noqa: ARG001
-    return "".join(render((decide(one, style.label_names, style.rules) for one in scored), style)).encode()
-
-
 def _convert(one: Object, text_column: str) -> dict[str, Any] | None:
     found: dict[str, Any] = {"text": one[text_column] if text_column in one else one["text"]}
     if "tokens" in one:
@@ -65,4 +60,4 @@ def _convert(one: Object, text_column: str) -> dict[str, Any] | None:
 
 
 READER = line_reader(_convert)
-WRITER = WriterSpec(suffix=None, render=render, encode=_encode)
+WRITER = WriterSpec(suffix=None, render=render, encode=encode_with(render))

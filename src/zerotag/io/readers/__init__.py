@@ -58,6 +58,11 @@ class ReaderSpec:
     """Where the row groups of a file begin, if positions in it are rows. None: they are bytes."""
 
 
+def read_whole(_: Source) -> list[RowGroup]:
+    """The row groups of formats whose files are read as a whole: one."""
+    return [RowGroup(0, 0)]
+
+
 READERS: Registry[ReaderSpec] = Registry(
     "reader",
     {

@@ -9,7 +9,7 @@ from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.json_values import check_characters
 from zerotag.io.problems import excerpt, shown
-from zerotag.io.readers import ReaderSpec, RowGroup
+from zerotag.io.readers import ReaderSpec, read_whole
 from zerotag.io.rows import Record, Reject, Row, from_record
 from zerotag.io.sources import Position, Source
 from zerotag.io.table_rows import TableRows, rows_of_objects
@@ -50,9 +50,4 @@ def table(source: Source, _columns: Columns) -> TableRows:
     return rows_of_objects(lambda: listed)
 
 
-def row_groups(_: Source) -> list[RowGroup]:
-    """One: such files are read whole."""
-    return [RowGroup(0, 0)]
-
-
-READER = ReaderSpec(records=records, suffixes=(".json",), table=table, row_groups=row_groups)
+READER = ReaderSpec(records=records, suffixes=(".json",), table=table, row_groups=read_whole)

@@ -11,13 +11,13 @@ from zerotag.errors import ZerotagError
 from zerotag.io.columns import Columns
 from zerotag.io.problems import excerpt
 from zerotag.io.readers import ReaderSpec, RowGroup
-from zerotag.io.rows import SPANS, WORD_LABELS, WORDS, Record, Reject, Row, check_columns, from_record
+from zerotag.io.rows import SPANS, WORD_LABELS, WORDS, Record, Reject, Row, check_columns, row_or_reject
 from zerotag.io.sources import Position, Source
 from zerotag.io.table_rows import TableRows
 from zerotag.io.tables import class_names_of
 
 _BATCH = 100  # rows; few, since each may have the same text of a megabyte, which the file has but once
-_MOST_UNPACKED = 1 << 30  # bytes of a packed file
+MOST_UNPACKED = 1 << 30  # bytes of a packed file
 _UNREADABLE = (ValueError, ArithmeticError, LookupError)  # from bytes that are no text, dates that Python does not know
 _Values = Mapping[str, object] | Exception
 
@@ -35,10 +35,7 @@ def _content(where: str, values: _Values, columns: Columns, labelled: bool) -> R
         return Reject(f"{where}: not UTF-8 ({byte}); write it again", excerpt(values.object))
     if isinstance(values, Exception):
         return Reject(f"{where}: a value that cannot be read ({values}); write texts and numbers", "")
-    try:
-        return from_record(where, values, columns, labelled=labelled)
-    except ZerotagError as error:
-        return Reject(str(error), excerpt(str(values.get(columns.text)).encode("utf-8", "backslashreplace")))
+    return row_or_reject(where, values, columns, labelled=labelled)
 
 
 def _rows(source: Source, columns: Columns, skip: int, labelled: bool) -> Iterator[_Values]:
@@ -80,7 +77,7 @@ def _opened(source: Source) -> Iterator[Any]:
 
     if source.path is None:
         raise ZerotagError(f"{source.name}: Parquet cannot be read from there; give a file")
-    with source.opened_for_jumps(_MOST_UNPACKED) as file:
+    with source.opened_for_jumps(MOST_UNPACKED) as file:
         try:
             yield pq.ParquetFile(file, pre_buffer=False)  # reading ahead would keep whole row groups in memory
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of names of columns

@@ -9,9 +9,8 @@ from typing import Any
 from zerotag.errors import ZerotagError
 from zerotag.extras import needed
 from zerotag.io.columns import Columns
-from zerotag.io.problems import excerpt
-from zerotag.io.readers import ReaderSpec, RowGroup
-from zerotag.io.rows import Record, Reject, Row, columns_of_table, from_record
+from zerotag.io.readers import ReaderSpec, read_whole
+from zerotag.io.rows import Record, columns_of_table, row_or_reject
 from zerotag.io.sources import Position, Source
 from zerotag.io.table_rows import TableRows, as_text
 
@@ -29,15 +28,8 @@ def records(source: Source, columns: Columns, start: Position, *, labelled: bool
         if number > start.line:
             values = {name: cells[names.index(name)] for name in wanted}
             values[columns.text] = as_text(values[columns.text])
-            content = _content(f"{source.name}: row {number}", values, columns, labelled)
+            content = row_or_reject(f"{source.name}: row {number}", values, columns, labelled=labelled)
             yield Record(number, Position(number, number), content)
-
-
-def _content(where: str, values: dict[str, Any], columns: Columns, labelled: bool) -> Row | Reject:
-    try:
-        return from_record(where, values, columns, labelled=labelled)
-    except ZerotagError as error:
-        return Reject(str(error), excerpt(values[columns.text].encode("utf-8", "backslashreplace")))
 
 
 def _sheet(source: Source) -> tuple[int, list[str], list[tuple[int, _Cells]]]:
@@ -80,9 +72,4 @@ def table(source: Source, _columns: Columns) -> TableRows:
     return TableRows(tuple(names), all_rows, kinds)
 
 
-def row_groups(_: Source) -> list[RowGroup]:
-    """One: such files are read whole."""
-    return [RowGroup(0, 0)]
-
-
-READER = ReaderSpec(records=records, suffixes=(".xlsx", ".xls", ".xlsb", ".ods"), table=table, row_groups=row_groups)
+READER = ReaderSpec(records=records, suffixes=(".xlsx", ".xls", ".xlsb", ".ods"), table=table, row_groups=read_whole)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from zerotag.io.writers.style import Renderer, Style
+from zerotag.io.writers.style import Renderer, Style, decided
 from zerotag.registry import Registry
 from zerotag.types import Scored
 
@@ -28,6 +28,15 @@ class Origin(NamedTuple):
 
 Encode = Callable[[Sequence[Scored], Style, Sequence[Origin] | None], bytes]
 """Makes the bytes of a chunk of results, one or more, with the origin of each if it is to be told."""
+
+
+def encode_with(render: Renderer) -> Encode:
+    """What makes the bytes of a chunk by a renderer, which writes a sentence whatever was written before it."""
+
+    def encode(scored: Sequence[Scored], style: Style, _: Sequence[Origin] | None) -> bytes:
+        return "".join(render(decided(scored, style), style)).encode()
+
+    return encode
 
 
 class TableHead(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import repeat
 from json.encoder import encode_basestring as _string
 from pathlib import Path
@@ -45,16 +46,7 @@ def record(labelled: Labelled, label_names: Sequence[str], origin: Origin | None
             {"text": word.text, "start": word.start, "end": word.end, **_verdict(word, several)}
             for word in labelled.words
         ],
-        "spans": [
-            {
-                "text": span.text,
-                "start": span.start,
-                "end": span.end,
-                "label": span.label,
-                "score": _rounded(span.score),
-            }
-            for span in labelled.spans
-        ],
+        "spans": [{**asdict(span), "score": _rounded(span.score)} for span in labelled.spans],
     }
 
 

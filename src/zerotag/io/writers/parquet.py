@@ -17,7 +17,7 @@ from zerotag.types import Scored
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ROW_GROUP = 8_192  # rows
+ROW_GROUP = 8_192  # rows
 
 
 def schema(label_names: Sequence[str], *, origins: bool, of_documents: bool) -> pa.Schema:
@@ -96,7 +96,7 @@ def _write(batches: Iterable[pa.RecordBatch], fields: pa.Schema, target: Path) -
 
     with pq.ParquetWriter(target, fields, compression="zstd") as writer:
         for table in _groups(batches, fields):
-            writer.write_table(table.combine_chunks(), row_group_size=_ROW_GROUP)
+            writer.write_table(table.combine_chunks(), row_group_size=ROW_GROUP)
 
 
 def _groups(batches: Iterable[pa.RecordBatch], fields: pa.Schema) -> Iterator[pa.Table]:
@@ -105,9 +105,9 @@ def _groups(batches: Iterable[pa.RecordBatch], fields: pa.Schema) -> Iterator[pa
     held = fields.empty_table()
     for one in batches:
         held = pa.concat_tables([held, pa.Table.from_batches([one], fields)])
-        while held.num_rows >= _ROW_GROUP:
-            yield held.slice(0, _ROW_GROUP)
-            held = held.slice(_ROW_GROUP)
+        while held.num_rows >= ROW_GROUP:
+            yield held.slice(0, ROW_GROUP)
+            held = held.slice(ROW_GROUP)
     if held.num_rows:
         yield held
 
@@ -122,7 +122,7 @@ def write_table(target: Path, head: TableHead, rows: Iterable[Sequence[Any]]) ->
 
     def batches() -> Iterator[pa.RecordBatch]:
         remaining = iter(rows)
-        while some := [*islice(remaining, _ROW_GROUP)]:
+        while some := [*islice(remaining, ROW_GROUP)]:
             columns = [
                 pa.array([None if v is None else as_text(v) for v in column] if is_text else column, field.type)
                 for column, field, is_text in zip(map(list, zip(*some, strict=True)), fields, texts, strict=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
-from zerotag.io.writers import Origin, WriterSpec
-from zerotag.io.writers.style import Style, decided
+from zerotag.io.writers import WriterSpec, encode_with
+from zerotag.io.writers.style import Style
 from zerotag.text.printable import one_line
-from zerotag.types import Labelled, Scored, Word
+from zerotag.types import Labelled, Word
 
 _BLANK = "␢"  # instead of words made of nothing but spaces, which cannot be read again
 
@@ -25,8 +25,4 @@ def _row(word: Word, style: Style) -> str:
     return "\t".join([text if text.strip(" ") else _BLANK, *scores, one_line(label)]) + "\n"
 
 
-def _encode(scored: Sequence[Scored], style: Style, _: Sequence[Origin] | None) -> bytes:
-    return "".join(render(decided(scored, style), style)).encode()
-
-
-WRITER = WriterSpec(suffix=".tsv", render=render, encode=_encode)
+WRITER = WriterSpec(suffix=".tsv", render=render, encode=encode_with(render))

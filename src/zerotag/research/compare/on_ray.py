@@ -15,7 +15,7 @@ from zerotag.parallel.threads import computing_with
 from zerotag.research.compare.messages import Bench, Failed, Finished, Group, Said, Tell
 from zerotag.research.compare.schedule import NowAndThen
 
-_PATIENCE = Patience(deaths=5, seconds_to_stop=20.0)
+PATIENCE = Patience(deaths=5, seconds_to_stop=20.0)
 
 
 def on_ray(groups: Sequence[Group], bench: Bench, cluster: Cluster, tell: Tell, deadline: float | None) -> None:
@@ -26,7 +26,7 @@ def on_ray(groups: Sequence[Group], bench: Bench, cluster: Cluster, tell: Tell, 
     """
     threads = torch.get_num_threads()
     untold = [set(group.runs) for group in groups]  # a group whose worker died is made again
-    with RayPool[Group](partial(_begin, bench, threads), cluster, _PATIENCE, on_gpus=None, processors=threads) as pool:
+    with RayPool[Group](partial(_begin, bench, threads), cluster, PATIENCE, on_gpus=None, processors=threads) as pool:
         for happened in pool.do(groups):
             match happened:
                 case Told(_, Said() as said):

@@ -13,8 +13,8 @@ import json
 from pathlib import Path
 
 from zerotag.errors import ZerotagError
+from zerotag.io import read_gold
 from zerotag.io.lines import lines
-from zerotag.io.readers.m2 import read_m2
 from zerotag.research.corpora.checked import CorpusFacts, Counts, Splits, TaggedSentence, find_files
 
 FACTS = CorpusFacts(
@@ -64,7 +64,10 @@ def read_splits(source: Path) -> Splits:
 
 
 def _read_sentences(path: Path) -> list[TaggedSentence]:
-    return [tuple(zip(sentence.words, sentence.errors, strict=True)) for sentence in read_m2(path)]
+    return [
+        tuple((word, wrong) for word, (wrong,) in zip(one.sentence.words, one.word_labels or (), strict=True))
+        for one in read_gold(path).examples
+    ]
 
 
 def _read_indices(path: Path, size: int) -> list[int]:
