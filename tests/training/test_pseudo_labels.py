@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -398,11 +399,18 @@ def test_a_teacher_of_few_layers_is_not_asked_about_lone_words(
     aligner: Aligner, monkeypatch: pytest.MonkeyPatch, layers: int, asked: bool
 ) -> None:
     teacher, _ = teacher_of("bert", labels=1, layers=layers)
-    dev = sentences_of(aligner, "the pump may works", "a valve leaks", labels=[True, False])
+    train = sentences_of(aligner, "the pump may works", "a valve leaks", labels=[True, False])
+    ask, times_asked = lexical.verdicts_on_lone_words, []
+
+    def count(*given: Any) -> dict[str, lexical.Floats]:
+        times_asked.append(1)
+        return ask(*given)
+
+    monkeypatch.setattr(lexical, "verdicts_on_lone_words", count)
     monkeypatch.setattr(lexical, "lexical_share", lambda *_: 1.0)
-    alone = lexical.verdicts_on_lone_words(teacher, aligner, dev.words, None)
-    found = lexical.weights(teacher, aligner, dev.encoded, dev.words, dev.labels, alone)
-    assert (found > 0.9).tolist() == [asked]
+    found = pseudo_labels(teacher, aligner, train, train, None)
+    assert len(times_asked) == asked
+    assert (found.lexical_weights > 0.9).tolist() == [asked]
 
 
 def test_what_hiding_a_word_costs_the_verdict(aligner: Aligner) -> None:

@@ -63,11 +63,8 @@ def weights(
 ) -> FloatArray:
     """How far pseudo-labels should be lexical, for each label, by the labels of development sentences: 0 to 1, (K,).
 
-    Next to nothing is 0, and so is what a teacher of few layers would get. In long texts, whose evidence is passages
-    rather than words, less of it is.
+    Next to nothing is 0. In long texts, whose evidence is passages rather than words, less of it is.
     """
-    if len(teacher.depths) < FEWEST_LAYERS:
-        return np.zeros(labels.shape[1], np.float32)
     verdicts = np.stack([one.sentence_scores for one in predict(TorchPredictor(teacher), aligner, sentences)])
     lengths = np.array([len(text) for text in words], np.float64)
     shares = np.array(

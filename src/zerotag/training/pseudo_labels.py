@@ -57,6 +57,8 @@ def pseudo_labels(
     reading = DoubleReading(teacher)
     observed = observe(reading, aligner, train.encoded, train.labels)
     contextual = contextual_worth(observed, train.words, train.labels)
+    if len(teacher.depths) < lexical.FEWEST_LAYERS:
+        return PseudoLabels(contextual, np.zeros(train.labels.shape[1], np.float32))
     alone = lexical.verdicts_on_lone_words(teacher, aligner, (*train.words, *dev.words), mask_id)
     weights = lexical.weights(teacher, aligner, dev.encoded, dev.words, dev.labels, alone)
     if not weights.any():
