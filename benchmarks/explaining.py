@@ -28,7 +28,7 @@ from results_file import row, write_results
 from zerotag.explain import create
 from zerotag.explain.lime import LimeScorer, linear_weights
 from zerotag.explain.masking import Masker, Versions
-from zerotag.inference.torch_predictor import best_device, precision
+from zerotag.inference.devices import best_device, precision
 from zerotag.labeller import WordLabeller
 from zerotag.modeling.network import TensorBatch
 from zerotag.types import FloatArray, Sentence

@@ -170,7 +170,8 @@ def forward_pass(
     """Rates of the whole network as it is labelled with, and of its encoder."""
     import torch
 
-    from zerotag.inference.torch_predictor import attention_without_plans, evaluating, precision, token_budget
+    from zerotag.inference.devices import precision, token_budget
+    from zerotag.inference.torch_predictor import attention_without_plans, evaluating
     from zerotag.modeling.bf16_copy import for_inference
     from zerotag.modeling.network import TensorBatch
     from zerotag.text.batching import by_token_budget

@@ -166,7 +166,7 @@ def _options_of_plan(model: str, columns: Columns, form: Form, how: _How) -> Opt
     import torch
 
     from zerotag.bulk.shards.plan import Options
-    from zerotag.inference.torch_predictor import token_budget
+    from zerotag.inference.devices import token_budget
 
     kind = device_kind(model, how.device)
     return Options(

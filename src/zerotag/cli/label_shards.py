@@ -81,7 +81,7 @@ class ShardOptions:
 
 def device_kind(model: str, device: str | None) -> str:
     """What kind of device a plan is for: the one asked for, which need not be here, or the best of this machine."""
-    from zerotag.inference.torch_predictor import best_device
+    from zerotag.inference.devices import best_device
     from zerotag.io.hub import located
     from zerotag.io.model_folder import read_manifest
 

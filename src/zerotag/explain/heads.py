@@ -14,8 +14,9 @@ from transformers import PreTrainedModel
 from zerotag.errors import ZerotagError
 from zerotag.explain.registry import ScorerArguments, ScorerSpec, in_torch
 from zerotag.inference.cancellation import check_cancelled
+from zerotag.inference.devices import token_budget
 from zerotag.inference.predictor import in_chunks, in_groups
-from zerotag.inference.torch_predictor import device_of, evaluating, token_budget
+from zerotag.inference.torch_predictor import device_of, evaluating
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.alignment import Aligner, Encoded, word_scores
 from zerotag.types import FloatArray, Scored, Sentence

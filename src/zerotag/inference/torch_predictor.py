@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from zerotag.errors import ZerotagError
 from zerotag.inference.cancellation import check_cancelled
+from zerotag.inference.devices import precision, token_budget
 from zerotag.inference.predictor import parts
 from zerotag.modeling.bf16_copy import for_inference, is_transformer
 from zerotag.modeling.network import Network, TensorBatch
@@ -21,29 +21,9 @@ from zerotag.types import FloatArray
 _Output = tuple[FloatArray, FloatArray | None]
 
 
-def best_device() -> torch.device:
-    """A GPU if there is one."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
-def usable_device(device: str | torch.device) -> torch.device:
-    """The device, if there is one of that name."""
-    available = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-    available += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
-    available += ["mps"] if torch.backends.mps.is_available() else []
-    if str(device) not in available:
-        raise ZerotagError(f"device {str(device)!r} cannot be used here; there are: {', '.join(available)}")
-    return torch.device(device)
-
-
 def device_of(network: Network) -> torch.device:
     """Where the network's weights are."""
     return next(network.parameters()).device
-
-
-def precision(device: torch.device) -> AbstractContextManager[object]:
-    """Bfloat16 on a GPU, full precision elsewhere."""
-    return torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
 
 
 class Shared:
@@ -76,11 +56,6 @@ attention_without_plans = Shared(
 
 To make one takes tenths of a second: together, longer than to score a chunk of sentences of all lengths.
 """
-
-
-def token_budget(device: torch.device) -> int:
-    """Padded sub-words per batch: enough to keep the device busy, little enough to stay in its caches."""
-    return 32_768 if device.type == "cuda" else 2_048
 
 
 class TorchPredictor:

@@ -29,8 +29,9 @@ from zerotag.evaluation.few_words import (
     sentence_weights,
     threshold_from_few_words,
 )
+from zerotag.inference.devices import token_budget
 from zerotag.inference.predictor import in_groups
-from zerotag.inference.torch_predictor import device_of, evaluating, token_budget
+from zerotag.inference.torch_predictor import device_of, evaluating
 from zerotag.labeller import WordLabeller
 from zerotag.modeling.heads import SoftAttention
 from zerotag.modeling.network import Network, TensorBatch
