@@ -153,7 +153,9 @@ class RayPool(Generic[Task]):
         try:
             self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         except ConnectionError as error:
-            raise ZerotagError(f"--address {address}: there is no Ray: {str(error).partition(chr(10))[0]}") from None
+            raise ZerotagError(
+                f"--address {address}: there is no Ray, or it wants a token (RAY_AUTH_MODE=token): {_first_line(error)}"
+            ) from None
         return self
 
     def __exit__(
@@ -255,7 +257,8 @@ class RayPool(Generic[Task]):
 
     def _died(self, number: int, error: Exception) -> Iterator[GivenUp]:
         self._deaths[number] += 1
-        yield from self._again(number, self._deaths[number] < self._patience.deaths, DeathError(_first_line(error)))
+        death = DeathError(f"its worker died: {_first_line(error)}")
+        yield from self._again(number, self._deaths[number] < self._patience.deaths, death)
 
     def _failed(self, number: int, error: Exception) -> Iterator[GivenUp]:
         if isinstance(error, self._patience.not_counted) and not self._left:
@@ -271,4 +274,4 @@ class RayPool(Generic[Task]):
 
 
 def _first_line(error: Exception) -> str:
-    return f"its worker died: {str(error).partition(chr(10))[0]}"
+    return str(error).partition("\n")[0]
