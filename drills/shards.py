@@ -46,6 +46,7 @@ _ENVIRONMENT = {
     "PYTHONPATH": str(Path(zerotag.__file__).parents[1]),
     "OMP_NUM_THREADS": "1",
     "RAY_DEDUP_LOGS": "0",
+    "RAY_health_check_timeout_ms": "60000",  # a busy node is not dead; one that is refuses at once
     "RAY_worker_niceness": "0",  # that of plain processes
 }
 

@@ -14,7 +14,10 @@ from zerotag.errors import ZerotagError
 from zerotag.parallel.ray_pool import Cluster, DeathError, GivenUp, Patience, RayPool, Returned, Tell, Told, Work
 
 ray = pytest.importorskip("ray", reason="Ray is installed by make test-all")
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of Ray's own
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # those of Ray's own
+    pytest.mark.timeout(1_800),  # on a machine that has much else to do
+]
 
 TWO = Cluster(workers=2)
 
