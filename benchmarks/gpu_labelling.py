@@ -182,7 +182,7 @@ def forward_pass(
     encoded = made.aligner.encode([split(text) for text in texts(64 if options.quick else AT_ONCE)])
     subwords, frame = SubWords.of(encoded, made.aligner.capacity), made.aligner.frame
     lengths = subwords.lengths + frame.size
-    groups = by_token_budget([(1, length) for length in lengths.tolist()], token_budget(device))
+    groups = by_token_budget([(1, length) for length in lengths.tolist()], token_budget(device.type))
     batches = [TensorBatch.of(subwords.batch(frame, np.array(group)), device) for group in groups]
     padded = sum(batch.input_ids.numel() for batch in batches)
 

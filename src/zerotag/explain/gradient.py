@@ -62,7 +62,7 @@ class _EmbeddingScorer(ABC):
     def score(self, sentences: Iterable[Sentence]) -> Iterator[Scored]:
         """Scores of each sentence, in the order they come."""
         device = device_of(self._network)
-        budget = token_budget(device) // _BUDGET_SHARE
+        budget = token_budget(device.type) // _BUDGET_SHARE
         for chunk, encoded in in_chunks(self._aligner, sentences):
             products = _quick_products if device.type == "cuda" else nullcontext()
             with evaluating(self._network), products, torch.inference_mode(False), torch.enable_grad():

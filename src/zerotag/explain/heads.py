@@ -88,7 +88,7 @@ class _Attention:
         self, sentences: Iterable[Sentence], columns: Sequence[int]
     ) -> Iterator[tuple[Sentence, tuple[float, ...], FloatArray]]:
         """Each sentence, its sentence scores and its words' (words, columns)."""
-        budget = token_budget(device_of(self._network))
+        budget = token_budget(device_of(self._network).type)
 
         def compute(members: Sequence[Encoded]) -> Iterator[tuple[tuple[float, ...], FloatArray]]:
             return self._compute(members, columns)

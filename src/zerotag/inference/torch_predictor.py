@@ -78,7 +78,7 @@ class TorchPredictor:
     @property
     def token_budget(self) -> int:
         """What suits the device that has the network."""
-        return token_budget(device_of(self._network))
+        return token_budget(device_of(self._network).type)
 
     def probabilities(self, batch: Batch) -> _Output:
         """Scores of a batch's sentences, (S, K), and of their tokens, (S, T, K), if it scores tokens."""

@@ -254,7 +254,7 @@ def token_features(network: Network, aligner: Aligner, encoded: Sequence[Encoded
         return list(aligner.tokens(batch, read, members))
 
     with torch.no_grad(), evaluating(network):
-        return in_groups(aligner, encoded, token_budget(device), compute)
+        return in_groups(aligner, encoded, token_budget(device.type), compute)
 
 
 def _of_words(encoded: Encoded, tokens: NDArray[np.float32], logits: NDArray[np.float32]) -> ReadWords:
