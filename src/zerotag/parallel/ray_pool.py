@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from zerotag.parallel.stopping import Stopped
 Task = TypeVar("Task")
 
 _SECONDS = 1.0  # until workers are asked for messages again
+_SECONDS_TO_CONNECT = 10.0
 
 Tell = Callable[[Any], None]
 """Passes a message on to whoever hands out the tasks; raises `Stopped` once the work is to be left where it is."""
@@ -150,6 +152,7 @@ class RayPool(Generic[Task]):
 
     def __enter__(self) -> Self:
         address = self._cluster.address or "local"
+        _check_that_somebody_listens(address)
         try:
             self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         except ConnectionError as error:
@@ -271,6 +274,17 @@ class RayPool(Generic[Task]):
             self._left.append(number)
         else:
             yield GivenUp(number, error)
+
+
+def _check_that_somebody_listens(address: str) -> None:
+    """Refuse an address where nobody does: Ray would try again for ten minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not (host and port.isdecimal()):
+        return
+    try:
+        socket.create_connection((host, int(port)), _SECONDS_TO_CONNECT).close()
+    except (OSError, OverflowError) as error:
+        raise ZerotagError(f"--address {address}: there is no Ray: {error}") from None
 
 
 def _first_line(error: Exception) -> str:
