@@ -31,6 +31,7 @@ def test_there_are_as_many_cases_as_promised() -> None:
     assert min(cases("readers")) >= 10_000
     assert sum(cases("model folders")) >= 1_000
     assert sum(cases("kills")) >= 200
+    assert min(cases("shards")) >= 50
     killed = {name.removeprefix("kills, ").partition(" ")[0] for name in DRILLS if name.startswith("kills")}
     assert killed == {"train", "label", "export", "save", "compare"}
 
