@@ -29,7 +29,7 @@ from zerotag.explain import create
 from zerotag.explain.adaptive_lime import ERROR, AdaptiveLimeScorer
 from zerotag.explain.lime import LimeScorer, linear_weights
 from zerotag.explain.masking import Masker, Versions
-from zerotag.inference.torch_predictor import best_device, precision
+from zerotag.inference.devices import best_device, precision
 from zerotag.labeller import WordLabeller
 from zerotag.modeling.network import TensorBatch
 from zerotag.types import FloatArray, Sentence

@@ -170,7 +170,8 @@ def forward_pass(
     """Rates of the whole network as it is labelled with, and of its encoder."""
     import torch
 
-    from zerotag.inference.torch_predictor import attention_without_plans, evaluating, precision, token_budget
+    from zerotag.inference.devices import precision, token_budget
+    from zerotag.inference.torch_predictor import attention_without_plans, evaluating
     from zerotag.modeling.bf16_copy import for_inference
     from zerotag.modeling.network import TensorBatch
     from zerotag.text.batching import by_token_budget
@@ -181,7 +182,7 @@ def forward_pass(
     encoded = made.aligner.encode([split(text) for text in texts(64 if options.quick else AT_ONCE)])
     subwords, frame = SubWords.of(encoded, made.aligner.capacity), made.aligner.frame
     lengths = subwords.lengths + frame.size
-    groups = by_token_budget([(1, length) for length in lengths.tolist()], token_budget(device))
+    groups = by_token_budget([(1, length) for length in lengths.tolist()], token_budget(device.type))
     batches = [TensorBatch.of(subwords.batch(frame, np.array(group)), device) for group in groups]
     padded = sum(batch.input_ids.numel() for batch in batches)
 

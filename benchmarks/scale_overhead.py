@@ -4,9 +4,10 @@
     python benchmarks/scale_overhead.py --lines 2000 --rounds 1 # a look
 
 Each way labels the same made-up lines with a tiny network, in turn, round after round, at two sizes: a fourth of the
-lines and all of them. What is compared is processor time, of all processes that a way starts, and its minimum over the
-rounds, as the machine may do other things too; wall time is given beside it. The difference of the two sizes leaves the
-start of the processes out, which a long run has only once.
+lines and all of them. What is compared is processor time, of all processes that a way starts, as the machine may do
+other things too, and its median over the rounds; wall time is given beside it. The difference of the two sizes leaves
+the start of the processes out, which a long run has only once, and that of Ray's cluster, which is there already where
+it is used.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from __future__ import annotations
 import importlib.util
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 
 from results_file import command_line, row, write_results
 
@@ -54,7 +57,8 @@ def _run(*commands: tuple[str, ...], folder: Path) -> None:
 
 
 def _plan(folder: Path) -> None:
-    _run(("model", "lines.txt", "--shards", _SHARDS, "--device", "cpu", "--out", "out", "--overwrite"), folder=folder)
+    shutil.rmtree(folder / "out", ignore_errors=True)  # the same plan anew would be done already
+    _run(("model", "lines.txt", "--shards", _SHARDS, "--device", "cpu", "--out", "out"), folder=folder)
 
 
 def one_label(folder: Path) -> None:
@@ -79,7 +83,7 @@ def with_ray(folder: Path) -> None:
 
 
 def measured(lines: int, rounds: int) -> dict[tuple[Way, int], tuple[float, float]]:
-    """The least processor seconds and wall seconds of each way at each size; making the plan counts for `planned`."""
+    """The median processor seconds and wall seconds of each way at each size; making the plan counts for `planned`."""
     ways: list[Way] = [one_label, planned, plain_processes, *([with_ray] if _HAS_RAY else [])]
     sizes = (lines // 4, lines)
     found: defaultdict[tuple[Way, int], list[tuple[float, float]]] = defaultdict(list)
@@ -99,7 +103,7 @@ def measured(lines: int, rounds: int) -> dict[tuple[Way, int], tuple[float, floa
                         way(folder)
                     found[way, size].append((tree.processor_seconds, tree.wall_seconds))
                     print(f"{way.__name__}, {size:,} lines: {found[way, size][-1]}", flush=True)
-    return {key: (min(cpu for cpu, _ in both), min(wall for _, wall in both)) for key, both in found.items()}
+    return {key: (median(cpu for cpu, _ in both), median(wall for _, wall in both)) for key, both in found.items()}
 
 
 def main() -> None:

@@ -39,6 +39,7 @@ TITLES = {
     "cpu_training": "Training on a processor: the recipe from a file to a model, against an earlier commit",
     "attributions": "Occlusion and gradients against captum, on a processor",
     "explaining_cpu": "LIME against the `lime` package, on a processor",
+    "scale_overhead": "Many machines: what a plan costs against one `label`, and Ray against plain processes",
     "scale_simulation": "Many machines, simulated from measured rates",
     "page_list": "The page: milliseconds between two frames while its list is scrolled, and its memory",
     "page_training": "Training on the page, against `zerotag demo`",
@@ -53,6 +54,9 @@ NOTES = {
     "paper, which used the package. The model's model scores come from one process here, which is busy with sub-words "
     "and objects most of the time: 60 µs a sentence, of which the GPU needs 6. With workers that read and write, as "
     "`label` has them, it is 79,590 sentences/s, above: 1,490 times our LIME.",
+    "scale_overhead": "A tiny network, so that what a plan or an engine takes is not hidden by what the network takes. "
+    "Medians of rounds in which the ways take turns, on a machine that did other things too: processor time says more "
+    "than wall time. The first row of each pair has the start of all processes, and of Ray's cluster, in it.",
     "memory": "Short lines and a tiny network, so that what would grow with the file is not hidden by what does not. "
     "A long line takes memory of its own: int8, a document of 1,250 words 205 MiB in all, one of 20,000 words 365 "
     "(`long_documents.json`). Lines of more than 1 MiB are rejected.",

@@ -6,34 +6,27 @@ import os
 import threading
 import time
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 from types import TracebackType
 from typing import NamedTuple, Self
 
 _SECONDS = 0.5
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_FEWEST = 40  # samples that say something of the course of a process
-_WORKER_MEGABYTES = 400.0  # from which on a process has torch and a model
+_FEWEST = 5  # samples that say something of a time
 
 
 class Sample(NamedTuple):
     """A process at a moment."""
 
+    at: float
+    """Seconds since 1970."""
     seconds: float
     """Of processor time since it began."""
     megabytes: float
     """Resident."""
-
-
-@dataclass(frozen=True, slots=True)
-class Course:
-    """The memory of a process with a model, in the second quarter of its time and in the last."""
-
-    begun: float
-    ended: float
 
 
 class ProcessTree:
@@ -62,16 +55,27 @@ class ProcessTree:
         return sum(of_one[-1].seconds for of_one in self.samples.values())
 
     @property
-    def courses(self) -> list[Course]:
-        """The memory of each process that had a model for long enough."""
-        with_model = (
-            [one.megabytes for one in of_one if one.megabytes >= _WORKER_MEGABYTES] for of_one in self.samples.values()
-        )
-        return [
-            Course(median(of_one[len(of_one) // 4 : len(of_one) // 2]), median(of_one[-len(of_one) // 4 :]))
-            for of_one in with_model
-            if len(of_one) >= _FEWEST
-        ]
+    def peak_megabytes(self) -> float:
+        """Of the process that used most memory."""
+        return max(sample.megabytes for of_one in self.samples.values() for sample in of_one)
+
+    def growth(self, process: int, done: Sequence[float]) -> float | None:
+        """The memory of a process in the last quarter of its work, by that in the second; None if that took too little.
+
+        The first quarter is left out: in it modules are loaded and buffers find their size.
+
+        Args:
+            process: which one.
+            done: when it came to the end of each piece of its work.
+        """
+        if len(done) < _FEWEST:
+            return None
+        first, half, third = quantiles(done, n=4)
+        before, after = self._megabytes(process, first, half), self._megabytes(process, third, max(done))
+        return median(after) / median(before) if min(len(before), len(after)) >= _FEWEST else None
+
+    def _megabytes(self, process: int, since: float, until: float) -> list[float]:
+        return [one.megabytes for one in self.samples[process] if since <= one.at <= until]
 
     def _watch(self) -> None:
         while not self._end.wait(_SECONDS):
@@ -81,6 +85,7 @@ class ProcessTree:
 
 def _descendants(root: int) -> dict[int, Sample]:
     """All processes that a process has started, those of these, and so on."""
+    now = time.time()
     parents: dict[int, int] = {}
     samples: dict[int, Sample] = {}
     for folder in Path("/proc").glob("[0-9]*"):
@@ -90,7 +95,7 @@ def _descendants(root: int) -> dict[int, Sample]:
             continue
         process = int(folder.name)
         parents[process] = int(fields[1])
-        samples[process] = Sample((int(fields[11]) + int(fields[12])) / _TICKS, int(fields[21]) * _PAGE / 1e6)
+        samples[process] = Sample(now, (int(fields[11]) + int(fields[12])) / _TICKS, int(fields[21]) * _PAGE / 1e6)
     found = {root}
     while more := {process for process, parent in parents.items() if parent in found} - found:
         found |= more

@@ -11,12 +11,13 @@ import argparse
 import importlib.util
 import os
 import random
-import resource
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -29,7 +30,7 @@ from typing import Any
 import zerotag
 from drills.drill import Attempt, Drill, Problem
 from drills.process_tree import ProcessTree
-from zerotag.bulk.shards.markers import Markers, Running
+from zerotag.bulk.shards.markers import Done, Markers, Running
 from zerotag.bulk.shards.plan import read_plan
 from zerotag.io.stores import LocalStore
 
@@ -38,13 +39,14 @@ _LINES = 100_000  # of a drill
 _KILLS = 10  # until it is let go to its end
 _NODE_AFTER = 5  # kills of workers a node is lost
 _WORKERS = 2
-_FLAT = 1.1  # a worker's memory in its last quarter, by that in its second
+_FLAT = 1.05  # a worker's memory in the last quarter of its shards, by that in the second
 _HAS_RAY = importlib.util.find_spec("ray") is not None
 _ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": str(Path(zerotag.__file__).parents[1]),
     "OMP_NUM_THREADS": "1",
     "RAY_DEDUP_LOGS": "0",
+    "RAY_health_check_timeout_ms": "60000",  # a busy node is not dead; one that is refuses at once
     "RAY_worker_niceness": "0",  # that of plain processes
 }
 
@@ -65,8 +67,8 @@ class Timings:
     killed: float
     peak_megabytes: float
     """Of the process that used most memory."""
-    memory_growth: float
-    """Of the worker whose memory grew most from the second quarter of its life to the last, as a ratio."""
+    memory_growth: float | None
+    """Of the worker whose memory grew most, as a ratio; None if none of them was at it long enough to say."""
 
 
 Way = Callable[[Path, int, random.Random, int], tuple[float, int, int]]
@@ -86,10 +88,11 @@ def _prepared(way: Way, scratch: Path) -> Iterator[Attempt]:
     expected = _digest(scratch / "one.jsonl")
 
     def attempt(draw: random.Random) -> Iterator[Problem | None]:
-        _zerotag(*_planned("killed"), "--overwrite", cwd=scratch)
+        shutil.rmtree(scratch / "killed", ignore_errors=True)  # the same plan anew would be done already
+        _zerotag(*_planned("killed"), cwd=scratch)
         _, _, killed = way(scratch, _KILLS, draw, _WORKERS)
         yield from [None] * (killed - 1)
-        yield _difference(scratch, "killed", expected)
+        yield _difference(scratch, "killed", expected) if killed else Problem("crash", "nobody was there to be killed")
 
     yield attempt
 
@@ -107,25 +110,38 @@ def _measure(folder: Path, lines: int, kills: int, draw: random.Random) -> tuple
     plan = _timed(lambda: _zerotag(*_planned("plain"), cwd=folder))
     with ProcessTree() as tree:
         plain = _timed(lambda: _together(["label", "--plan", "plain/plan.json"], _WORKERS, folder))
-    courses = tree.courses
+    peak, grown = tree.peak_megabytes, _growths(tree, folder / "plain")
     problems = [_difference(folder, "plain", expected)]
     with_ray = None
     if _HAS_RAY:
         _zerotag(*_planned("ray"), cwd=folder)
         with cluster(_WORKERS) as nodes, ProcessTree() as tree:
             with_ray = _timed(lambda: _zerotag(*_on_ray("ray", nodes), cwd=folder))
-        courses += tree.courses
+        peak, grown = max(peak, tree.peak_megabytes), grown + _growths(tree, folder / "ray")
         problems.append(_difference(folder, "ray", expected))
     _zerotag(*_planned("killed"), cwd=folder)
     seconds, nodes_lost, killed = (_with_ray if _HAS_RAY else _with_plain_processes)(folder, kills, draw, _WORKERS)
     problems.append(_difference(folder, "killed", expected))
     count = len(read_plan(LocalStore(folder / "killed")).shards)
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    growth = max((one.ended / one.begun for one in courses), default=1.0)
-    if growth > _FLAT:
+    growth = max(grown, default=None)
+    if growth and growth > _FLAT:
         problems.append(Problem("crash", f"the memory of a worker grew by {growth - 1:.0%}"))
     timings = Timings(lines, count, killed, nodes_lost, _WORKERS, plan, one, plain, with_ray, seconds, peak, growth)
     return timings, [problem for problem in problems if problem]
+
+
+def _growths(tree: ProcessTree, out: Path) -> list[float]:
+    """How much the memory of each worker of a plan grew, as a ratio, where that can be said."""
+    store = LocalStore(out)
+    done = defaultdict[int, list[float]](list)  # by a process
+    for number, marker in Markers(store, read_plan(store)).all(Done).items():
+        done[_process(marker.worker)].append((out / "done" / f"{number:05d}.json").stat().st_mtime)
+    found = (tree.growth(process, moments) for process, moments in done.items())
+    return [growth for growth in found if growth]
+
+
+def _process(worker: str) -> int:
+    return int(worker.rpartition(":")[2])
 
 
 def _planned(out: str) -> list[str]:
@@ -201,19 +217,21 @@ def _disturbed(
     """
     store = LocalStore(out)
     markers = Markers(store, read_plan(store))
-    killed: list[str] = []
+    gone: set[str] = set()
+    killed = 0
     with ThreadPoolExecutor(1) as thread:
         seconds = thread.submit(_timed, work)
-        while len(killed) < kills and not seconds.done():
+        while killed < kills and not seconds.done():
             time.sleep(draw.uniform(0, 0.5))
-            alive = [sign.worker for sign in markers.all(Running).values() if sign.worker not in killed]
+            alive = {sign.worker for sign in markers.all(Running).values()} - gone
             if alive:
-                killed.append(draw.choice(alive))
-                with suppress(ProcessLookupError):
-                    os.kill(int(killed[-1].rpartition(":")[2]), signal.SIGKILL)
-                if len(killed) % _NODE_AFTER == 0:
-                    kill_node()
-        return seconds.result(), len(killed)
+                gone.add(victim := draw.choice(sorted(alive)))
+                with suppress(ProcessLookupError):  # it went with its node
+                    os.kill(_process(victim), signal.SIGKILL)
+                    killed += 1
+                    if killed % _NODE_AFTER == 0:
+                        kill_node()
+        return seconds.result(), killed
 
 
 def _difference(folder: Path, out: str, expected: str) -> Problem | None:
@@ -258,7 +276,7 @@ def main() -> None:
     arguments = parser.parse_args()
     timings, problems = measure(arguments.lines, arguments.kills, arguments.seed)
     for name, value in asdict(timings).items():
-        print(f"{name}: {value:,.1f}" if isinstance(value, float) else f"{name}: {value}")
+        print(f"{name}: {value:.5g}" if isinstance(value, float) else f"{name}: {value}")
     print(*(f"{kind}: {what}" for kind, what in problems), sep="\n")
     sys.exit(bool(problems))
 

@@ -11,6 +11,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="zerotag-tests-")
 os.environ["TOKENIZERS_PARALLELISM"] = "true"
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny models gain nothing from more, and waiting threads take cores
+os.environ.setdefault("RAY_health_check_timeout_ms", "60000")  # a busy node is not dead; one that is refuses at once
+os.environ.setdefault("RAY_worker_niceness", "0")  # beside other tests, workers are to come to their turn
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as for all that a shell starts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # programs under test are to hear it

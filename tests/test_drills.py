@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from drills import __main__ as command
-from drills import kills
+from drills import kills, shards
 from drills.drill import Attempt, Drill, Problem, carry_out
 from drills.isolated import Isolated, LostError
 from drills.kills import Victim
@@ -31,6 +31,7 @@ def test_there_are_as_many_cases_as_promised() -> None:
     assert min(cases("readers")) >= 10_000
     assert sum(cases("model folders")) >= 1_000
     assert sum(cases("kills")) >= 200
+    assert min(cases("shards")) >= 50
     killed = {name.removeprefix("kills, ").partition(" ")[0] for name in DRILLS if name.startswith("kills")}
     assert killed == {"train", "label", "export", "save", "compare"}
 
@@ -41,6 +42,22 @@ def test_a_short_part(name: str) -> None:
     summary = carry_out(replace(DRILLS[name], cases=cases), seed=0)
     assert summary.is_clean, summary.problems
     assert summary.cases >= cases
+
+
+def test_workers_of_a_plan_are_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice, with fewer lines than in the drill."""
+    monkeypatch.setattr(shards, "_LINES", 40_000)
+    monkeypatch.setattr(shards, "_KILLS", 2)
+    summary = carry_out(replace(DRILLS["shards, processes"], cases=2), seed=0)
+    assert summary.is_clean, summary.problems
+    assert summary.cases == 2
+
+
+def test_nobody_is_killed_where_all_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An attempt at which nothing happens is no case that went well."""
+    monkeypatch.setattr(shards, "_LINES", 10)
+    with shards._prepared(lambda *_: (0.0, 0, 0), tmp_path) as attempt:
+        assert [*attempt(random.Random(0))] == [Problem("crash", "nobody was there to be killed")]
 
 
 def _odd(case: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from drills.process_tree import Course, ProcessTree, Sample
+import pytest
+from drills.process_tree import ProcessTree, Sample
 
 BURN = "import time\nwhile time.process_time() < 1.5: pass"
 
@@ -17,12 +18,14 @@ def test_processor_time_of_a_grandchild() -> None:
     assert len(tree.samples) >= 2
     assert 0.5 < tree.processor_seconds < 10
     assert tree.wall_seconds >= 1.5
-    assert tree.courses == []  # neither has a model
+    assert 1 < tree.peak_megabytes < 1_000
 
 
-def test_memory_counts_from_when_there_is_a_model() -> None:
+@pytest.mark.parametrize(("leak", "growth"), [(0.0, 1.0), (1.0, 1.1)])
+def test_memory_counts_once_the_first_work_is_done(leak: float, growth: float) -> None:
+    """A sample each second; in the first ten the memory goes from nothing to 450 MB, then it leaks or does not."""
     tree = ProcessTree()
-    loading = [Sample(0, 100.0)] * 50
-    tree.samples[1] = loading + [Sample(0, 450.0)] * 30 + [Sample(0, 500.0)] * 30
-    tree.samples[2] = loading + [Sample(0, 500.0)] * 10  # too short to say
-    assert tree.courses == [Course(450.0, 500.0)]
+    tree.samples[1] = [Sample(float(at), 0, min(at, 10) * 45.0 + leak * at) for at in range(100)]
+    assert tree.growth(1, [float(at) for at in range(8, 100, 4)]) == pytest.approx(growth, abs=0.01)
+    assert tree.growth(1, [20.0, 40.0]) is None  # too few to say
+    assert tree.growth(2, [float(at) for at in range(8, 100, 4)]) is None  # seen by nobody

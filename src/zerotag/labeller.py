@@ -97,7 +97,7 @@ class WordLabeller(Labeller):
 
     @classmethod
     def _read(cls, folder: Path, manifest: Manifest, device: str | torch.device | None) -> WordLabeller:
-        from zerotag.inference.torch_predictor import best_device, usable_device
+        from zerotag.inference.devices import best_device, usable_device
         from zerotag.modeling.model_loading import read_model
 
         place = best_device() if device is None else usable_device(device)

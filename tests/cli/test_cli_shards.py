@@ -99,6 +99,10 @@ def test_what_makes_no_sense(tmp_path: Path, model: Path, lines: Path, planned: 
         ([model, "--shards", 3, "--out", out], "--shards needs files: a pipe cannot be read in several places"),
         ([model, lines, "--shards", 3], "--shards needs --out FOLDER, where the plan and the shards will be"),
         (
+            [model, lines, "--shards", 3, "--out", out, "--device", "gpu"],
+            "device 'gpu' is of no kind that a plan can be for: cpu, cuda, mps",
+        ),
+        (
             [model, lines, "--shards", 3, "--out", out, "--format", "html"],
             "shards cannot be written as html; they can as jsonl, tsv and parquet",
         ),

@@ -30,7 +30,8 @@ def test_a_batch_gets_what_the_labeller_says(model: Path) -> None:
     ]
 
 
-@pytest.mark.filterwarnings("ignore")
+@pytest.mark.filterwarnings("ignore")  # those of Ray's own
+@pytest.mark.timeout(1_800)  # on a machine that has much else to do
 def test_in_a_pipeline(model: Path) -> None:
     ray = pytest.importorskip("ray", reason="Ray is installed by make test-all")
     pytest.importorskip("ray.data")

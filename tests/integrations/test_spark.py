@@ -54,7 +54,8 @@ def test_there_is_no_such_model(tmp_path: Path) -> None:
         labeller(str(tmp_path / "none"))
 
 
-@pytest.mark.filterwarnings("ignore")
+@pytest.mark.filterwarnings("ignore")  # those of Spark's own
+@pytest.mark.timeout(1_800)  # on a machine that has much else to do
 def test_in_a_frame(model: str, spark: Any) -> None:
     rows = [(number, TEXTS[number % 4]) for number in range(60)]
     frame = spark.createDataFrame(rows, "id long, text string").repartition(3)

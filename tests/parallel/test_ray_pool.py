@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import socket
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -14,7 +18,10 @@ from zerotag.errors import ZerotagError
 from zerotag.parallel.ray_pool import Cluster, DeathError, GivenUp, Patience, RayPool, Returned, Tell, Told, Work
 
 ray = pytest.importorskip("ray", reason="Ray is installed by make test-all")
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of Ray's own
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # those of Ray's own
+    pytest.mark.timeout(1_800),  # on a machine that has much else to do
+]
 
 TWO = Cluster(workers=2)
 
@@ -80,15 +87,26 @@ def test_a_worker_that_cannot_begin() -> None:
         list(workers.do(["a"]))
 
 
-def test_there_is_no_room_and_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_no_room() -> None:
     with (
         pytest.raises(ZerotagError, match="the work is for GPUs, and Ray's cluster has 0 GPUs"),
         RayPool[str](lambda: lambda task, _: task, Cluster(), Patience(deaths=1), on_gpus=True) as workers,
     ):
         list(workers.do(["a"]))
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    with (
-        pytest.raises(ZerotagError, match="--address auto: there is no Ray: Could not find any running Ray"),
-        RayPool[str](lambda: lambda task, _: task, Cluster("auto"), Patience(deaths=1), on_gpus=None),
-    ):
+
+
+def test_there_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray itself would go on trying where nobody listens."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
+        with pytest.raises(ZerotagError, match=f"^--address {address}: there is no Ray: .*refused"), _pool_at(address):
+            pass
+    refusing = SimpleNamespace(init=Mock(side_effect=ConnectionError("no Ray here\nand more")))
+    monkeypatch.setitem(sys.modules, "ray", refusing)
+    with pytest.raises(ZerotagError, match=r"^--address auto: there is no Ray, .*: no Ray here$"), _pool_at("auto"):
         pass
+
+
+def _pool_at(address: str) -> RayPool[str]:
+    return RayPool(lambda: lambda task, _: task, Cluster(address), Patience(deaths=1), on_gpus=None)

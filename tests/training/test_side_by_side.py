@@ -75,6 +75,7 @@ def test_a_teacher_that_cannot_be_had(tmp_path: Path, error: Exception, says: st
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is installed by make test-all")
 @pytest.mark.filterwarnings("ignore")  # those of Ray's own
+@pytest.mark.timeout(1_800)  # on a machine that has much else to do
 def test_the_same_as_one_after_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -32,7 +32,9 @@ class EngineOptions:
         int | None,
         typer.Option(min=1, help="Workers of Ray. [as many as there is room for]", rich_help_panel=PANEL),
     ] = None
-    gpus: Annotated[float, typer.Option(min=0.0, help="Of a GPU for each worker of Ray.", rich_help_panel=PANEL)] = 1.0
+    gpus: Annotated[
+        float, typer.Option(help="GPUs for each worker of Ray, or a share of one.", rich_help_panel=PANEL)
+    ] = 1.0
 
     def cluster(self) -> Cluster | None:
         """Where Ray is, if it is to be used."""
@@ -44,5 +46,7 @@ class EngineOptions:
             raise ZerotagError("--address and --workers are Ray's: give --engine ray")
         if self.engine is None:
             return None
+        if self.gpus <= 0 or (self.gpus > 1 and not self.gpus.is_integer()):
+            raise ZerotagError(f"--gpus {self.gpus:g}: a worker gets a share of one GPU, or a whole number of them")
         needed("--engine ray", "ray", "ray")  # before anything is written
         return Cluster(self.address, self.workers, self.gpus)

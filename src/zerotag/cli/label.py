@@ -163,10 +163,9 @@ class _How:
 
 def _options_of_plan(model: str, columns: Columns, form: Form, how: _How) -> Options:
     """What the processes that work on a plan are told."""
-    import torch
-
     from zerotag.bulk.shards.plan import Options
-    from zerotag.inference.torch_predictor import token_budget
+    from zerotag.inference.devices import token_budget
+    from zerotag.parallel.threads import threads_of_torch
 
     kind = device_kind(model, how.device)
     return Options(
@@ -177,8 +176,8 @@ def _options_of_plan(model: str, columns: Columns, form: Form, how: _How) -> Opt
         input_format=columns.format,
         split_sentences=columns.split_sentences,
         device=kind,
-        threads=torch.get_num_threads(),
-        at_once=_at_once(token_budget(torch.device(kind)), how.method),
+        threads=threads_of_torch(),
+        at_once=_at_once(token_budget(kind), how.method),
         strict=how.strict,
     )
 

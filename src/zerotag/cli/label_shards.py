@@ -81,12 +81,15 @@ class ShardOptions:
 
 def device_kind(model: str, device: str | None) -> str:
     """What kind of device a plan is for: the one asked for, which need not be here, or the best of this machine."""
-    from zerotag.inference.torch_predictor import best_device
+    from zerotag.inference.devices import KINDS, best_device
     from zerotag.io.hub import located
     from zerotag.io.model_folder import read_manifest
 
     if device is not None:
-        return device.partition(":")[0]
+        kind = device.partition(":")[0]
+        if kind not in KINDS:
+            raise ZerotagError(f"device {device!r} is of no kind that a plan can be for: {', '.join(KINDS)}")
+        return kind
     return "cpu" if read_manifest(located(model)).export else best_device().type
 
 

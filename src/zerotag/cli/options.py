@@ -115,7 +115,7 @@ def chosen_device(name: str | None) -> str | None:
     """The device, if there is one of that name; None leaves the choice to the library."""
     if name is None or name == "cpu":  # neither needs torch, nor do exported models
         return name
-    from zerotag.inference.torch_predictor import usable_device
+    from zerotag.inference.devices import usable_device
 
     return str(usable_device(name))
 

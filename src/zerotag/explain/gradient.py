@@ -18,8 +18,9 @@ from torch import Tensor
 from zerotag.errors import ZerotagError
 from zerotag.explain.registry import ScorerArguments, ScorerSpec, in_torch, mask_id
 from zerotag.inference.cancellation import check_cancelled
+from zerotag.inference.devices import token_budget
 from zerotag.inference.predictor import in_chunks, in_groups
-from zerotag.inference.torch_predictor import Shared, device_of, evaluating, token_budget
+from zerotag.inference.torch_predictor import Shared, device_of, evaluating
 from zerotag.modeling.encoders import takes_vectors
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.alignment import Aligner, Encoded, word_scores
@@ -61,7 +62,7 @@ class _EmbeddingScorer(ABC):
     def score(self, sentences: Iterable[Sentence]) -> Iterator[Scored]:
         """Scores of each sentence, in the order they come."""
         device = device_of(self._network)
-        budget = token_budget(device) // _BUDGET_SHARE
+        budget = token_budget(device.type) // _BUDGET_SHARE
         for chunk, encoded in in_chunks(self._aligner, sentences):
             products = _quick_products if device.type == "cuda" else nullcontext()
             with evaluating(self._network), products, torch.inference_mode(False), torch.enable_grad():

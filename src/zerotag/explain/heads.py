@@ -14,8 +14,9 @@ from transformers import PreTrainedModel
 from zerotag.errors import ZerotagError
 from zerotag.explain.registry import ScorerArguments, ScorerSpec, in_torch
 from zerotag.inference.cancellation import check_cancelled
+from zerotag.inference.devices import token_budget
 from zerotag.inference.predictor import in_chunks, in_groups
-from zerotag.inference.torch_predictor import device_of, evaluating, token_budget
+from zerotag.inference.torch_predictor import device_of, evaluating
 from zerotag.modeling.network import Network, TensorBatch
 from zerotag.text.alignment import Aligner, Encoded, word_scores
 from zerotag.types import FloatArray, Scored, Sentence
@@ -87,7 +88,7 @@ class _Attention:
         self, sentences: Iterable[Sentence], columns: Sequence[int]
     ) -> Iterator[tuple[Sentence, tuple[float, ...], FloatArray]]:
         """Each sentence, its sentence scores and its words' (words, columns)."""
-        budget = token_budget(device_of(self._network))
+        budget = token_budget(device_of(self._network).type)
 
         def compute(members: Sequence[Encoded]) -> Iterator[tuple[tuple[float, ...], FloatArray]]:
             return self._compute(members, columns)

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from zerotag.errors import ZerotagError
 from zerotag.inference.cancellation import check_cancelled
+from zerotag.inference.devices import precision, token_budget
 from zerotag.inference.predictor import parts
 from zerotag.inference.prefetch import pipelined
 from zerotag.modeling.bf16_copy import for_inference, is_transformer
@@ -22,29 +22,9 @@ from zerotag.types import FloatArray
 _Output = tuple[FloatArray, FloatArray | None]
 
 
-def best_device() -> torch.device:
-    """A GPU if there is one."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
-def usable_device(device: str | torch.device) -> torch.device:
-    """The device, if there is one of that name."""
-    available = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-    available += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
-    available += ["mps"] if torch.backends.mps.is_available() else []
-    if str(device) not in available:
-        raise ZerotagError(f"device {str(device)!r} cannot be used here; there are: {', '.join(available)}")
-    return torch.device(device)
-
-
 def device_of(network: Network) -> torch.device:
     """Where the network's weights are."""
     return next(network.parameters()).device
-
-
-def precision(device: torch.device) -> AbstractContextManager[object]:
-    """Bfloat16 on a GPU, full precision elsewhere."""
-    return torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
 
 
 class Shared:
@@ -79,11 +59,6 @@ To make one takes tenths of a second: together, longer than to score a chunk of 
 """
 
 
-def token_budget(device: torch.device) -> int:
-    """Padded sub-words per batch: enough to keep the device busy, little enough to stay in its caches."""
-    return 32_768 if device.type == "cuda" else 2_048
-
-
 class TorchPredictor:
     """Runs a network in torch, whatever mode it is in, and leaves it as it was.
 
@@ -104,7 +79,7 @@ class TorchPredictor:
     @property
     def token_budget(self) -> int:
         """What suits the device that has the network."""
-        return token_budget(device_of(self._network))
+        return token_budget(device_of(self._network).type)
 
     def probabilities(self, batch: Batch) -> _Output:
         """Scores of a batch's sentences, (S, K), and of their tokens, (S, T, K), if it scores tokens."""

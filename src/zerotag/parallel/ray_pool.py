@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from zerotag.parallel.stopping import Stopped
 Task = TypeVar("Task")
 
 _SECONDS = 1.0  # until workers are asked for messages again
+_SECONDS_TO_CONNECT = 10.0
 
 Tell = Callable[[Any], None]
 """Passes a message on to whoever hands out the tasks; raises `Stopped` once the work is to be left where it is."""
@@ -150,10 +152,13 @@ class RayPool(Generic[Task]):
 
     def __enter__(self) -> Self:
         address = self._cluster.address or "local"
+        _check_that_somebody_listens(address)
         try:
             self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         except ConnectionError as error:
-            raise ZerotagError(f"--address {address}: there is no Ray: {str(error).partition(chr(10))[0]}") from None
+            raise ZerotagError(
+                f"--address {address}: there is no Ray, or it wants a token (RAY_AUTH_MODE=token): {_first_line(error)}"
+            ) from None
         return self
 
     def __exit__(
@@ -255,7 +260,8 @@ class RayPool(Generic[Task]):
 
     def _died(self, number: int, error: Exception) -> Iterator[GivenUp]:
         self._deaths[number] += 1
-        yield from self._again(number, self._deaths[number] < self._patience.deaths, DeathError(_first_line(error)))
+        death = DeathError(f"its worker died: {_first_line(error)}")
+        yield from self._again(number, self._deaths[number] < self._patience.deaths, death)
 
     def _failed(self, number: int, error: Exception) -> Iterator[GivenUp]:
         if isinstance(error, self._patience.not_counted) and not self._left:
@@ -270,5 +276,16 @@ class RayPool(Generic[Task]):
             yield GivenUp(number, error)
 
 
+def _check_that_somebody_listens(address: str) -> None:
+    """Refuse an address where nobody does: Ray would try again for ten minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not (host and port.isdecimal()):
+        return
+    try:
+        socket.create_connection((host, int(port)), _SECONDS_TO_CONNECT).close()
+    except (OSError, OverflowError) as error:
+        raise ZerotagError(f"--address {address}: there is no Ray: {error}") from None
+
+
 def _first_line(error: Exception) -> str:
-    return f"its worker died: {str(error).partition(chr(10))[0]}"
+    return str(error).partition("\n")[0]

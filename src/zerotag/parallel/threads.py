@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+
+def threads_of_torch() -> int:
+    """How many it has; torch itself is not loaded where the environment says that it has one."""
+    if os.environ.get("OMP_NUM_THREADS") == "1" and "MKL_NUM_THREADS" not in os.environ:
+        return 1  # a larger number it would cut down to the cores there are
+    import torch
+
+    return torch.get_num_threads()
 
 
 @contextmanager

@@ -22,8 +22,9 @@ from transformers import PreTrainedModel
 from zerotag.calibration import Calibration
 from zerotag.config import ChosenTrainConfig, ModelConfig, TrainConfig
 from zerotag.evaluation.reliability import reliability
+from zerotag.inference.devices import best_device, usable_device
 from zerotag.inference.predictor import predict, words_of
-from zerotag.inference.torch_predictor import TorchPredictor, best_device, usable_device
+from zerotag.inference.torch_predictor import TorchPredictor
 from zerotag.io.files import explained, make_folders
 from zerotag.io.locks import only_us
 from zerotag.io.model_folder import F1, LEXICAL_F1, Manifest

@@ -32,8 +32,9 @@ from zerotag.evaluation.few_words import (
     sentence_weights,
     threshold_from_few_words,
 )
+from zerotag.inference.devices import token_budget
 from zerotag.inference.predictor import in_groups
-from zerotag.inference.torch_predictor import device_of, evaluating, token_budget
+from zerotag.inference.torch_predictor import device_of, evaluating
 from zerotag.labeller import WordLabeller
 from zerotag.modeling.heads import SoftAttention
 from zerotag.modeling.network import Network, TensorBatch
@@ -265,7 +266,7 @@ def token_features(network: Network, aligner: Aligner, encoded: Sequence[Encoded
         return list(aligner.tokens(batch, read, members))
 
     with torch.no_grad(), evaluating(network):
-        return in_groups(aligner, encoded, token_budget(device), compute)
+        return in_groups(aligner, encoded, token_budget(device.type), compute)
 
 
 def _of_words(encoded: Encoded, tokens: NDArray[np.float32], logits: NDArray[np.float32]) -> ReadWords:

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
-from zerotag.inference.torch_predictor import precision
+from zerotag.inference.devices import precision
 from zerotag.modeling.bf16_copy import Bf16Copy, is_transformer
 from zerotag.modeling.losses import WHOLE, Share
 from zerotag.modeling.network import Network, TensorBatch

@@ -23,7 +23,10 @@ from zerotag.io.stores import LocalStore
 from zerotag.parallel.ray_pool import Cluster
 
 ray = pytest.importorskip("ray", reason="Ray is installed by make test-all")
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of Ray's own
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # those of Ray's own
+    pytest.mark.timeout(1_800),  # on a machine that has much else to do
+]
 
 
 @pytest.fixture
@@ -56,9 +59,10 @@ def test_workers_and_a_node_that_die(tmp_path: Path, nodes: Any, plan: Plan) -> 
     markers = Markers(store, plan)
     killed: list[int] = []
     shares: list[Share] = []
+    over = threading.Event()
 
     def kill() -> None:
-        while len(killed) < 3 and len(markers.all(Done)) < len(plan.shards) // 2:
+        while len(killed) < 3 and len(markers.all(Done)) < len(plan.shards) // 2 and not over.is_set():
             for sign in markers.all(Running).values():
                 process = int(sign.worker.partition(":")[2])
                 if process not in killed:
@@ -70,8 +74,11 @@ def test_workers_and_a_node_that_die(tmp_path: Path, nodes: Any, plan: Plan) -> 
 
     killer = threading.Thread(target=kill)
     killer.start()
-    failed = RayEngine(plan, str(tmp_path / "out"), Cluster(nodes.address), None).run(shares.append)
-    killer.join()
+    try:
+        failed = RayEngine(plan, str(tmp_path / "out"), Cluster(nodes.address), None).run(shares.append)
+    finally:
+        over.set()
+        killer.join()
     assert killed
     assert failed == {}
     assert len(markers.all(Done)) == len(plan.shards)

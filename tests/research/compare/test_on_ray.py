@@ -21,7 +21,10 @@ from zerotag.research.compare.messages import Failed, Finished, Said
 from zerotag.research.compare.on_ray import on_ray
 
 pytest.importorskip("ray", reason="Ray is installed by make test-all")
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of Ray's own
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # those of Ray's own
+    pytest.mark.timeout(1_800),  # on a machine that has much else to do
+]
 
 
 @pytest.fixture(autouse=True)

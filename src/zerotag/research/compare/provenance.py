@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from zerotag.inference.torch_predictor import best_device
+from zerotag.inference.devices import best_device
 from zerotag.io.model_folder import versions
 from zerotag.training.code_version import code_version
 
