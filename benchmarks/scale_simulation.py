@@ -124,7 +124,12 @@ def check(lines: int, workers: int, *, ray: bool) -> dict[str, object]:
     sys.path[:0] = [str(_ROOT), str(_ROOT / "tests")]
     from drills.shards import prepare
 
-    environment = {**os.environ, "PYTHONPATH": str(_ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(_ROOT / "src"),
+        "OMP_NUM_THREADS": "1",
+        "RAY_worker_niceness": "0",  # that of plain processes
+    }
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         prepare(folder, lines, random.Random(0))
