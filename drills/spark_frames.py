@@ -30,7 +30,7 @@ from zerotag.integrations.spark import labeller
 
 _ROWS = 50_000  # of a drill
 _KILLS = 50
-_BATCH = 1_000  # rows that a worker gets at a time
+_BATCH = 400  # rows that a worker gets at a time: each has two batches, in one of which it is killed
 _CHUNK = 20_000  # rows that are compared at a time
 _SAME = ("zerotag_label", "zerotag_words")
 _NEAR = 2e-5  # scores have five places
