@@ -51,7 +51,7 @@ def run(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(BENCHMARKS / f"{name}.py"), *map(str, arguments)]
     environment = {**ENVIRONMENT, "OMP_NUM_THREADS": "1"}
     environment.pop("ZEROTAG_DATA", None)
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=250, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
 
 
 @pytest.mark.parametrize(("name", "needed"), QUICK.items())
