@@ -187,6 +187,7 @@ def test_masking_needs_a_mask_token(method: str) -> None:
     ("method", "message"),
     [
         ("lime", "this model's tokenizer has none"),
+        ("adaptive-lime", "this model's tokenizer has none"),
         ("occlusion", "this model's tokenizer has none"),
         ("integrated-gradients", "this model's tokenizer has none"),
         ("gradient-x-input", "do not take word vectors"),

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zerotag.explain.lime import centred, distinct, draw_samples, likeness, linear_weights
-from zerotag.explain.masking import Masker, Versions
-from zerotag.explain.random import draws_for
+from zerotag.explain.lime import LimeScorer, centred, distinct, likeness, linear_weights
+from zerotag.explain.masking import Versions
 from zerotag.explain.registry import ScorerArguments, ScorerSpec, in_torch, mask_id
 from zerotag.modeling.network import Network
 from zerotag.text.alignment import Aligner
@@ -30,7 +29,7 @@ SAMPLES_PER_WORD = 4  # below which nothing is said of errors: residuals of a re
 TOGETHER = 32  # sentences whose samples share batches
 
 
-class AdaptiveLimeScorer:
+class AdaptiveLimeScorer(LimeScorer):
     """A word's score is its weight in a linear model of the label's probability, to within a standard error."""
 
     name = "adaptive-lime"
@@ -45,26 +44,16 @@ class AdaptiveLimeScorer:
         samples: int = 5000,
         seed: int = 0,
     ) -> None:
-        self._masker = Masker(network, aligner, mask_id)
+        super().__init__(network, aligner, mask_id, samples=samples, seed=seed)
         self._error = error
-        self._samples = samples
-        self._seed = seed
-
-    @property
-    def passes(self) -> int:
-        """Forward passes so far: one per distinct sample."""
-        return self._masker.passes
 
     def score(self, sentences: Iterable[Sentence]) -> Iterator[Scored]:
         """Scores of each sentence, in the order they come."""
         remaining = iter(sentences)
         while some := list(islice(remaining, TOGETHER)):
-            sampled = [_Sampled(one, draw_samples(len(one.words), self._samples, self._draws(one))) for one in some]
+            sampled = [_Sampled(one, self._draw(one)) for one in some]
             self._sample(sampled)
             yield from (one.scored() for one in sampled)
-
-    def _draws(self, sentence: Sentence) -> np.random.Generator:
-        return draws_for(sentence, self._seed)
 
     def _sample(self, sampled: list[_Sampled]) -> None:
         """Evaluate samples of each sentence until they are enough."""

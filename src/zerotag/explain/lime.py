@@ -48,9 +48,12 @@ class LimeScorer:
             yield Scored(versions.sentence, tuple(probabilities[0].tolist()), scores)
 
     def _plan(self, sentence: Sentence) -> Versions:
-        drawn = draw_samples(len(sentence.words), self._samples, draws_for(sentence, self._seed))
+        drawn = self._draw(sentence)
         first, times = distinct(drawn)
         return Versions(sentence, drawn[first], times)
+
+    def _draw(self, sentence: Sentence) -> BoolArray:
+        return draw_samples(len(sentence.words), self._samples, draws_for(sentence, self._seed))
 
 
 def draw_samples(words: int, samples: int, draws: np.random.Generator) -> BoolArray:
